@@ -31,8 +31,6 @@ SENSOR = np.array([0.0, 0.0, 0.04])  # origin of the sensor in the flange, whose
 _NOISE = np.repeat([0.02, 0.001], 3)  # of the sensor at rest, in means over 40 ms [N, N m]
 _FRAME = """<joint name="tilted_joint" type="fixed"><parent link="tool0"/><child link="tilted"/>
 <origin xyz="{}" rpy="{}"/></joint><link name="tilted"/></robot>"""
-
-
 HELD = {"gravity_compensation.frame.id": "tilted",
         "gravity_compensation.CoG.pos": [0.1, 0.2, 0.3],
         "gravity_compensation.CoG.force": 7.0,
@@ -127,7 +125,8 @@ class ApplyStage(Stage):
     _rng = np.random.default_rng(5)
 
     def begin(self, **settings: object) -> None:
-        """Start the node, move the arm until there is an estimate, and let it rest."""
+        """Start the node, move the arm until there is an estimate, and let it rest: it is known for
+        as long as the window holds the motion."""
         self.node = self.start_node(
             **{"load__rated_payload": 5.0, "estimator__rate": 2.0, **settings})
         self.robot = Robot(self.client, motion="commanded")
@@ -135,11 +134,6 @@ class ApplyStage(Stage):
         urdf = self.robot.cobot.urdf.replace("</robot>", _FRAME.format(*words))
         self.robot.publish_description()
         self.client.publish("/robot_description", String(data=urdf), LATCHED)
-        self.identify()
-
-    def identify(self) -> None:
-        """Move the arm until there is an estimate, and let it rest: at rest it is known for as long
-        as the window holds the motion."""
         self.robot.play_to_rest(8.0)
         wait_for_valid(self)
         self.begin_rest()

@@ -23,6 +23,11 @@ def tensor_of(inertia):
     return np.array([[i.ixx, i.ixy, i.ixz], [i.ixy, i.iyy, i.iyz], [i.ixz, i.iyz, i.izz]])
 
 
+def stamp_of(message):
+    """In nanoseconds."""
+    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+
+
 def com_of(inertia):
     return np.array([inertia.com.x, inertia.com.y, inertia.com.z])
 

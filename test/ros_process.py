@@ -20,10 +20,11 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
-from geometry_msgs.msg import TransformStamped, WrenchStamped
+from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -31,6 +32,7 @@ from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
+from inertial_id_ros.apps.simulation.write import latched_messages
 from inertial_id_ros.ros.conversions import LATCHED, time_message
 from inertial_id_ros.ros.motion_execution import Ended, MotionExecution
 
@@ -51,14 +53,6 @@ def own_domain() -> int:
                     probe.bind(("", 7410 + 250 * domain + 2 * participant))
             return domain
     raise RuntimeError("every ROS domain of this machine is in use")
-
-
-def environment(domain: int) -> dict[str, str]:
-    """Variables for a process in a ROS domain on this machine, with these sources, and with the
-    home that conftest.py has chosen."""
-    return {**os.environ, "ROS_DOMAIN_ID": str(domain), "ROS_PYTHON_CHECK_FIELDS": "1",
-            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
 
 
 def queued(*processes: int) -> float:
@@ -82,11 +76,15 @@ COVERAGE = {"COVERAGE_PROCESS_START": str(Path(__file__).with_name("nodes.covera
 
 
 class RosProcess:
-    """A process in a ROS domain, the leader of its group; its output is collected as text."""
+    """A process of these sources in a ROS domain of this machine, the leader of its group; its
+    output is collected as text."""
 
-    def __init__(self, domain: int, *command: str, **variables: str) -> None:
+    def __init__(self, domain: int, *command: str) -> None:
+        path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
-            command, env={**environment(domain), **COVERAGE, "PYTHONUNBUFFERED": "1", **variables},
+            command, env={**os.environ, "ROS_DOMAIN_ID": str(domain), "PYTHONPATH": path,
+                          "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "PYTHONUNBUFFERED": "1",
+                          "ROS_PYTHON_CHECK_FIELDS": "1"},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
         self._lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -163,10 +161,7 @@ class Client:
 
     def spin_until(self, condition, timeout: float = PATIENCE) -> None:
         """Run callbacks until the condition holds; fails after the timeout [s]."""
-        end = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < end, f"not within {timeout:g} s"
-            self.executor.spin_once(timeout_sec=0.05)
+        wait_until(condition, timeout, lambda: self.executor.spin_once(timeout_sec=0.05))
 
     def call(self, kind: type, service: str, request: object | None = None,
              timeout: float = PATIENCE):
@@ -202,6 +197,15 @@ def spinning(*nodes: Node, threads: int = 2) -> Iterator[None]:
         thread.join(10.0)
         for node in nodes:
             node.destroy_node()
+
+
+def turned(pose: np.ndarray, joint: int, angle: float, seconds: float, names: tuple[str, ...]
+           ) -> Trajectory:
+    """A motion of one joint from a pose, at rest at both ends."""
+    ends = np.stack([pose, pose + angle * np.eye(len(pose))[joint]])
+    still, t = np.zeros_like(ends), np.linspace(0.0, seconds, 61)
+    way = Trajectory(np.array([0.0, seconds]), ends, still, still)
+    return Trajectory(t, *way.sample(t), names)
 
 
 class Executions:
@@ -251,16 +255,10 @@ class Robot:
 
     def publish_description(self) -> None:
         """Publish the robot description and the fixed transforms."""
-        self.client.publish("/robot_description", String(data=self.cobot.urdf), LATCHED)
-        message = TFMessage()
-        for edge in self.cobot.static_transforms():
-            t = TransformStamped(child_frame_id=edge.child)
-            t.header.frame_id = edge.parent
-            p, q = t.transform.translation, t.transform.rotation
-            p.x, p.y, p.z = (float(v) for v in edge.translation)
-            q.x, q.y, q.z, q.w = (float(v) for v in edge.quaternion)
-            message.transforms.append(t)
-        self.client.publish("/tf_static", message, LATCHED)
+        for _, topic, data in latched_messages(self.cobot, self.newest_ns):
+            if kind := {"robot_description": String, "/tf_static": TFMessage}.get(topic):
+                self.client.publish("/" + topic.lstrip("/"), deserialize_message(data, kind),
+                                    LATCHED)
 
     def play(self, seconds: float, wrench: np.ndarray | None = None, rest: bool = False,
              speed: float = 2.0, each=None) -> None:
@@ -347,12 +345,12 @@ class Stage:
         self._folder.cleanup()
 
 
-def wait_until(condition, timeout: float = PATIENCE) -> None:
-    """Wait until a condition holds; fails after the timeout [s]."""
+def wait_until(condition, timeout: float = PATIENCE, step=lambda: time.sleep(0.005)) -> None:
+    """Make steps until a condition holds; fails after the timeout [s]."""
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, f"not within {timeout:g} s"
-        time.sleep(0.005)
+        step()
 
 
 def play_until(play, condition, seconds: float = PATIENCE) -> None:

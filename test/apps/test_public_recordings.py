@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros import api
 from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.estimate import Estimate, NoEstimate
+from inertial_id_ros.estimate import Estimate
 
 pytestmark = pytest.mark.slow
 JOINTS = tuple(f"joint{k}" for k in range(1, 7))
@@ -40,9 +40,9 @@ def recording(data_folder: Path, name: str) -> api.JointRecording:
                               rows[:, 13:19])
 
 
-def payload(data_folder: Path, tmp_path: Path, free: str, held: str) -> Estimate | NoEstimate:
-    """What the robot carries, with the gains of its controller."""
-    robot, loaded = recording(data_folder, free), recording(data_folder, held)
+def test_a_known_mass_is_found_from_motor_currents(data_folder: Path, tmp_path: Path) -> None:
+    """With the gains of the robot's controller."""
+    robot, loaded = (recording(data_folder, name) for name in (FREE, HELD))
     described = data_sheet_ur10e()
     found = api.identify_robot(described, [robot], api.RobotRequest(
         gains=makers_gains(data_folder)))
@@ -53,13 +53,9 @@ def payload(data_folder: Path, tmp_path: Path, free: str, held: str) -> Estimate
     identifier.set_robot_description(described)
     identifier.add_joint_states(loaded.stamps, JOINTS, loaded.q, loaded.effort)
     identifier.finish()
-    return identifier.solve()
-
-
-def test_a_known_mass_is_found_from_motor_currents(data_folder: Path, tmp_path: Path) -> None:
-    found = payload(data_folder, tmp_path, FREE, HELD)
-    assert isinstance(found, Estimate)
-    assert abs(found.report[0] - PAYLOAD) < 1.96 * found.sigma[0] < 0.06 * PAYLOAD
+    payload = identifier.solve()
+    assert isinstance(payload, Estimate)
+    assert abs(payload.report[0] - PAYLOAD) < 1.96 * payload.sigma[0] < 0.06 * PAYLOAD
 
 
 def test_the_mass_on_a_sensor_that_filters_is_that_of_its_poses_at_rest(

@@ -4,20 +4,18 @@
 from __future__ import annotations
 
 import signal
-import threading
 import time
 from functools import partial
 
 import numpy as np
 import pytest
 from apply_stage import ApplyStage
-from node_client import PARAMETERS, set_parameter, use
+from node_client import PARAMETERS, use
 from rclpy.duration import Duration
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
-from ros_process import LATCHED, Client, Robot, Stage, play_until, queued, wait_until
+from ros_process import LATCHED, Client, Robot, Stage, play_until, queued
 
-from inertial_id_ros.client import Payload, PayloadClient
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.ros.conversions import DEADLINE, LEASE
 from inertial_id_ros.ros.estimation import HEARTBEAT, LOOK
@@ -84,99 +82,28 @@ def test_a_subscriber_is_told_of_a_node_that_hangs_or_dies(stage):
         watcher.close()
 
 
-class Consumer:
-    """A program of its own thread that asks for the payload a hundred times a second.
-
-    Attributes:
-        answers, heard: (steady time [s], answer or message).
-    """
-
-    def __init__(self, domain: int, max_age: float) -> None:
-        self.ros = Client(domain)
-        self.heard = self.ros.listen_with_times(InertialParameters, PARAMETERS)
-        self.client = PayloadClient(self.ros.node, PARAMETERS, max_age=max_age)
-        self.answers: list = []
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            self.ros.executor.spin_once(timeout_sec=0.01)
-            self.answers.append((time.monotonic(), self.client.newest()))
-
-    def has_payload(self) -> bool:
-        return bool(self.answers) and bool(self.answers[-1][1])
-
-    def payloads(self) -> list:
-        return [(t, a) for t, a in list(self.answers) if isinstance(a, Payload)]
-
-    def close(self) -> None:
-        self._stop.set()
-        self._thread.join()
-        self.client.close()
-        self.ros.close()
-
-
 def test_a_payload_that_changes_is_withdrawn_within_its_bound_at_any_rate(stage):
     node = stage.start_node().process.pid
     robot = Robot(stage.client)
     robot.publish_description()
-    consumer = Consumer(stage.domain, max_age=1.6)
-    got = consumer.heard
-    try:
-        robot.play(4.0, speed=1.0)
-        wait_until(lambda: got[-1][1].valid)
-        before = got[-1][1].inertia.m
-        assert set_parameter(stage, "estimator.rate", 0.1).successful
-        robot.cobot = Robot(stage.client, payload="drill").cobot
-        changed, waits = time.monotonic(), queued(node)
-        robot.play(2.0, speed=1.0)
+    got = stage.client.listen_with_times(InertialParameters, PARAMETERS)
+    play = partial(robot.play, speed=1.0, each=lambda _: stage.client.executor.spin_once(
+        timeout_sec=0.0))
+    play_until(play, lambda: got and got[-1][1].valid)
+    before = got[-1][1].inertia.m
+    use(stage, "estimator.rate", 0.1)
+    robot.cobot = Robot(stage.client, payload="drill").cobot
+    changed, waits = time.monotonic(), queued(node)
 
-        def withdrawn():
-            return [t for t, m in list(got) if t > changed
-                    and (not m.valid or m.inertia.m > 1.2 * before)]
+    def withdrawn():
+        return [t for t, m in got if t > changed and (not m.valid or m.inertia.m > 1.2 * before)]
 
-        wait_until(withdrawn)
-        at = withdrawn()[0]
-        assert at - changed < 1.0 + NOISE + queued(node) - waits
-        assert not any(m.valid and not m.stale and abs(m.inertia.m - before) < 0.1 * before
-                       for t, m in got if t > at)
-    finally:
-        consumer.close()
-
-
-def test_the_client_of_a_node_that_hangs_dies_and_restarts_never_gives_an_old_payload(stage):
-    node, max_age = stage.start_node(), 1.6
-    robot = Robot(stage.client)
-    robot.publish_description()
-    consumer = Consumer(stage.domain, max_age)
-    try:
-        play_until(partial(robot.play, speed=1.0), consumer.has_payload)
-        assert consumer.answers[-1][1].mass == pytest.approx(robot.cobot.payload.mass, rel=0.03)
-
-        node.process.send_signal(signal.SIGSTOP)
-        hung, waits = time.monotonic(), queued()
-        robot.play(3.0, speed=1.0)
-        late = hung + max_age + queued() - waits  # what was sent before may have come later
-        assert not any(answer for t, answer in consumer.answers if t > late)
-        node.process.send_signal(signal.SIGCONT)
-        play_until(partial(robot.play, speed=1.0), consumer.has_payload)
-
-        node.process.kill()
-        died, waits = time.monotonic(), queued()
-        again = stage.start_node()
-        robot.publish_description()
-        wait_until(lambda: time.monotonic() > died + max_age + 0.1)
-        late = died + max_age + queued() - waits
-        assert not any(answer for t, answer in consumer.answers if t > late)
-        play_until(partial(robot.play, speed=1.0), lambda: len(consumer.payloads()) > 100)
-
-        again.stop()
-        wait_until(lambda: not consumer.has_payload())
-        assert all(t - a.arrived <= max_age + 0.05 for t, a in consumer.payloads())
-    finally:
-        consumer.close()
+    play(2.0)
+    stage.client.spin_until(withdrawn)
+    at = withdrawn()[0]
+    assert at - changed < 1.0 + NOISE + queued(node) - waits
+    assert not any(m.valid and not m.stale and abs(m.inertia.m - before) < 0.1 * before
+                   for t, m in got if t > at)
 
 
 @pytest.mark.alone

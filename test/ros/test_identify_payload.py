@@ -14,16 +14,15 @@ import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
 from control_msgs.action import FollowJointTrajectory
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
-from node_client import set_parameter
+from node_client import hears, set_parameter
 from rclpy.action import ActionClient
 from ros_process import NODE, Client, RosProcess, Stage, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-from inertial_id_ros.apps.excitation.arm import Arm
-from inertial_id_ros.apps.excitation.motions import MotionLimits, points_for_controller, through
-from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.ros.motion_execution import trajectory_message
 
 pytestmark = pytest.mark.alone
@@ -122,7 +121,7 @@ def stage(tmp_path_factory):
         yield made
 
 
-NAMES, LIMITS = load_description().joint_names, MotionLimits()
+NAMES = load_description().joint_names
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 # The last three joints to and fro, from where they are [rad].
 TURNS = np.zeros((7, 6))
@@ -135,7 +134,6 @@ class Person:
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.arm = Arm(load_description().urdf, SENSOR_FRAME)
         self.states = client.listen(JointState, "/joint_states", 100)
         self.action = ActionClient(client.node, FollowJointTrajectory, ACTION)
         client.spin_until(self.action.server_is_ready)
@@ -148,8 +146,9 @@ class Person:
         return np.array([at[name] for name in NAMES])
 
     def move(self, poses: np.ndarray) -> None:
-        """Go through poses (n, joints)."""
-        motion = points_for_controller(self.arm, through(self.arm, LIMITS, poses))
+        """Go from pose to pose (n, joints), and rest in each."""
+        still = np.zeros_like(poses)
+        motion = Trajectory(2.0 * np.arange(len(poses)), poses, still, still, NAMES)
         sent = self.action.send_goal_async(FollowJointTrajectory.Goal(
             trajectory=trajectory_message(motion)))
         self.client.spin_until(sent.done)
@@ -202,6 +201,7 @@ def test_interrupted_while_the_arm_moves_the_motion_is_cancelled_and_nothing_app
     assert session.finish().status == 130 and "Traceback" not in session.text, session.text
     assert "nothing was applied" in session.of("end")[0]["text"]
     stage.client.spin_until(lambda: status() == GoalStatus.STATUS_CANCELED)
+    hears(stage, lambda: True)  # what came meanwhile is of before
     seen = len(states)
     stage.client.spin_until(lambda: len(states) > seen + 10)
     assert np.ptp([state.position for state in states[seen:]], axis=0).max() < RESTING

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from node_client import wait_for_valid, wait_until_all_is_used
+from node_client import stamp_of, wait_for_valid, wait_until_all_is_used
 from rclpy.duration import Duration
 from rclpy.time import Time
 from ros_process import LATCHED, Client, Stage, wait_until
@@ -80,9 +80,8 @@ def offline(bag: Path, folder: Path, *options: str) -> dict:
 
 def assert_same(message: InertialParameters, report: dict) -> None:
     """Mass to 0.1 %, centre of mass to 0.2 mm, on the offline estimate of the same time."""
-    stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
     entry = min((h for h in report["history"] if h["valid"]),
-                key=lambda h: abs(1e9 * h["stamp"] - stamp))
+                key=lambda h: abs(1e9 * h["stamp"] - stamp_of(message)))
     com = [message.inertia.com.x, message.inertia.com.y, message.inertia.com.z]
     for same in (entry, report):
         assert message.inertia.m == pytest.approx(same["mass"], rel=1e-3)

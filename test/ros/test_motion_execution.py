@@ -12,10 +12,9 @@ import rclpy
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from ros_process import Client, Executions, own_domain
+from ros_process import Client, Executions, own_domain, turned
 from sensor_msgs.msg import JointState
 
-from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.ros import motion_execution
 from inertial_id_ros.ros.motion_execution import Ended
 
@@ -100,17 +99,6 @@ DURATION, LENGTH = 1.2, 0.6  # s, rad
 BUSY, SILENCE = 3.0, 0.4  # s without joint states: of a busy machine, and to be noticed
 
 
-def make_motion(length: float = LENGTH, begin: float = 0.0) -> Trajectory:
-    """One joint turns, from rest to rest."""
-    t = np.linspace(0.0, DURATION, 61)
-    x = t / DURATION
-    q, dq, ddq = (np.zeros((len(t), len(NAMES))) for _ in range(3))
-    q[:, 2] = begin + length * x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
-    dq[:, 2] = length / DURATION * 30.0 * (x * (1.0 - x)) ** 2
-    ddq[:, 2] = length / DURATION**2 * 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x)
-    return Trajectory(t, q, dq, ddq, NAMES)
-
-
 class Scene:
     """A controller and executions in one process."""
 
@@ -121,11 +109,11 @@ class Scene:
         self.executions = Executions(self.client, ACTION, JOINT_STATES)
         self.end = self.executions.end
 
-    def run(self, motion: Trajectory | None = None, find_fault=None, silence: float = BUSY
-            ) -> Future[Ended]:
+    def run(self, find_fault=None, silence: float = BUSY) -> Future[Ended]:
         """A motion on its way."""
-        return self.executions.run(motion or make_motion(), lambda *_: self.problems,
-                                   find_fault or (lambda: self.fault), silence, lambda: self.speed)
+        return self.executions.run(
+            turned(np.zeros(3), 2, LENGTH, DURATION, NAMES), lambda *_: self.problems,
+            find_fault or (lambda: self.fault), silence, lambda: self.speed)
 
     def moving(self, **options) -> Future[Ended]:
         """A motion that is well under way."""

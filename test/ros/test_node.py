@@ -17,6 +17,7 @@ from node_client import (
     hears,
     is_physical,
     set_parameter,
+    stamp_of,
     tensor_of,
     wait_for_valid,
     wait_until_all_is_used,
@@ -122,8 +123,7 @@ def test_parameter_queries_give_the_same_as_the_topic(identified):
         i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz] if is_known else [np.nan] * 6)
     np.testing.assert_allclose(np.square(sigma.double_array_value),
                                np.diag(message.covariance.reshape(10, 10)), rtol=1e-9)
-    assert stamp.integer_value == (
-        message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec)
+    assert stamp.integer_value == stamp_of(message)
 
 
 @pytest.mark.parametrize(("name", "value", "said"), [
@@ -231,16 +231,12 @@ def compensated(identified):
     return identified
 
 
-def nanoseconds(message):
-    return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-
-
 def test_each_wrench_comes_back_with_its_stamp_and_frame(compensated):
     wanted: list[int] = []
     compensated.robot.play(1.0, each=wanted.append)
     compensated.client.spin_until(
-        lambda: set(wanted) <= {nanoseconds(m) for m in compensated.wrenches})
-    stamps = [nanoseconds(m) for m in compensated.wrenches]
+        lambda: set(wanted) <= {stamp_of(m) for m in compensated.wrenches})
+    stamps = [stamp_of(m) for m in compensated.wrenches]
     assert stamps == sorted(set(stamps))
     late = compensated.wrenches[-100:]
     assert {m.header.frame_id for m in late} == {"ft_sensor"}

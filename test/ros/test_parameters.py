@@ -20,34 +20,26 @@ TYPES = {bool: ParameterType.PARAMETER_BOOL, int: ParameterType.PARAMETER_INTEGE
          tuple: ParameterType.PARAMETER_DOUBLE_ARRAY}
 
 
-@pytest.fixture(scope="module")
-def context():
-    made = rclpy.Context()
-    rclpy.init(context=made, domain_id=own_domain())
-    yield made
-    rclpy.shutdown(context=made)
-
-
 @pytest.fixture
-def make(context):
-    """Makes a node with the settings as parameters; destroys it after the test."""
-    nodes = []
+def make():
+    """Makes a node with the settings as parameters."""
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=own_domain())
 
-    def make_node(change=lambda settings: None, **values):
-        overrides = [Parameter(name.replace("__", "."), value=value)
-                     for name, value in values.items()]
-        nodes.append(Node("settings", context=context, parameter_overrides=overrides,
-                          start_parameter_services=False,
-                          automatically_declare_parameters_from_overrides=True))
-        return nodes[-1], Parameters(nodes[-1], change)
+    def make_node(**values):
+        node = Node("settings", context=context, start_parameter_services=False,
+                    automatically_declare_parameters_from_overrides=True, parameter_overrides=[
+                        Parameter(name.replace("__", "."), value=value)
+                        for name, value in values.items()])
+        Parameters(node, lambda settings: None)
+        return node
 
     yield make_node
-    for node in nodes:
-        node.destroy_node()
+    rclpy.shutdown(context=context)
 
 
 def test_every_setting_is_a_parameter_with_type_unit_and_range(make):
-    node, _ = make()
+    node = make()
     for name, default, spec in iter_settings(Settings()):
         described = node.describe_parameter(name)
         if default != ():

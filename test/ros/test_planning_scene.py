@@ -75,24 +75,14 @@ def test_what_cannot_be_an_obstacle_is_not_left_out_silently(message):
         read_obstacles(message, lambda frame: WORLD)
 
 
-class Graph:
-    """A client of who publishes and serves scenes.
-
-    Args:
-        whole: the scene that move_group answers; None: there is no move_group.
-    """
-
-    def __init__(self, whole=None) -> None:
-        self.whole = whole
-
-    def topics(self):
-        return {"/monitored_planning_scene": TYPE, "/tf": "tf2_msgs/msg/TFMessage"}
-
-    def services(self):
-        return {"/get_planning_scene": SERVICE} if self.whole else {}
-
-    def call(self, kind, service, request, timeout, times):
-        return SimpleNamespace(scene=self.whole)
+def graph_of(whole=None) -> SimpleNamespace:
+    """A client of who publishes scenes, and of move_group where that answers a whole one."""
+    graph = SimpleNamespace(
+        whole=whole,
+        topics=lambda: {"/monitored_planning_scene": TYPE, "/tf": "tf2_msgs/msg/TFMessage"},
+        services=lambda: {"/get_planning_scene": SERVICE} if graph.whole else {},
+        call=lambda *request, **options: SimpleNamespace(scene=graph.whole))
+    return graph
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +95,7 @@ CRATE = thing((SolidPrimitive.BOX, 0.1, 0.2, 0.3))
 
 @pytest.mark.parametrize("answers", [True, False])
 def test_a_scene_that_is_answered_or_published_is_kept_clear_until_it_changes(answers):
-    graph = Graph(scene(CRATE) if answers else None)
+    graph = graph_of(scene(CRATE) if answers else None)
     watch = SceneWatch(graph)
     take = watch.take
     if not answers:

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 from control_msgs.msg import DynamicJointState
 from geometry_msgs.msg import InertiaStamped, Vector3, Wrench, WrenchStamped
-from ros_process import LATCHED, Client, Executions, RosProcess, own_domain
+from ros_process import LATCHED, Client, Executions, RosProcess, own_domain, turned
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 
-from inertial_id_ros.apps.excitation.motions import moves
 from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
@@ -76,15 +75,9 @@ class Cobot:
     def push(self, force: float) -> None:
         self.client.publish("/simulate_cobot/push", Wrench(force=Vector3(x=force)))
 
-    def motion(self, turn: float, duration: float = 1.5) -> Trajectory:
+    def motion(self, angle: float) -> Trajectory:
         """The wrist turns from where it is."""
-        goal = self.pose
-        goal[4] += turn
-        path = moves(np.stack([self.pose, goal]), np.array([duration]), np.array([0.5 * duration]))
-        t = np.linspace(0.0, duration, 60)
-        q, dq, ddq = path.sample(t)
-        dq[[0, -1]] = ddq[[0, -1]] = 0.0
-        return Trajectory(t, q, dq, ddq, NAMES)
+        return turned(self.pose, 4, angle, 1.5, NAMES)
 
     def run(self, motion: Trajectory) -> Future[Ended]:
         """A motion on its way."""
