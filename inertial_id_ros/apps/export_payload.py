@@ -89,7 +89,3 @@ def publish(urdf: str, name: str) -> None:
             raise InvalidData(f"--publish {name}: the description is not taken: {why}")
     finally:
         rclpy.try_shutdown()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

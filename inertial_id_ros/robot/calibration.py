@@ -35,11 +35,8 @@ _TINY = float(np.finfo(float).tiny)
 
 def align_recording(model: RobotModel, filtered: RowFilter) -> tuple[Array, float]:
     """Gravity (3,) [m/s^2] in root axes, and how much later than the positions the efforts are
-    stamped [s], with which a recording fits best; tilt and delay are zero where they are less than
-    three standard deviations.
-
-    Args:
-        filtered: the recording, without delay.
+    stamped [s], with which a recording, filtered without delay, fits best; tilt and delay are zero
+    where they are less than three standard deviations.
 
     Raises:
         InvalidData: gravity of the model is not along the root's z axis, or the answer is beyond
@@ -85,11 +82,8 @@ def align_recording(model: RobotModel, filtered: RowFilter) -> tuple[Array, floa
 
 
 def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> Drives:
-    """Gains of all drives from recordings without and with a payload of known mass [kg].
-
-    Raises:
-        NotEnoughData: the recordings do not determine the gain of every joint.
-    """
+    """Gains of all drives from recordings without and with a payload of known mass [kg] (raises
+    NotEnoughData: the recordings do not determine the gain of every joint)."""
     count, rows = unloaded.model.nv, _torques_of_both(unloaded, loaded)
     effort = np.concatenate([unloaded.effort, loaded.effort])
     every = np.concatenate([rows, effort[..., None]], axis=2)

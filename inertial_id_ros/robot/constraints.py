@@ -3,8 +3,7 @@
 
 Limits are affine cvxpy expressions: a square matrix must be positive semidefinite, a vector not
 negative. The equations are those of Sousa and Cortesao 2014 ("004") and of Wensing, Kim, Slotine
-2017 ("003"). The spatial form alone leaves the triangle inequalities of the principal moments open,
-and its optimum may lie at infinitely heavy bodies, as null-space values are free.
+2017 ("003").
 """
 
 from __future__ import annotations
@@ -45,7 +44,8 @@ def _columns(matrix_of: Callable[[Array], Array]) -> Array:
 
 
 # Matrices that are positive definite for a body: "pseudo" (4, 4) is full physical consistency
-# (003 Theorem 3), "spatial" (6, 6) positive kinetic energy (004 eq. 18).
+# (003 Theorem 3), "spatial" (6, 6) positive kinetic energy (004 eq. 18), which leaves the triangle
+# inequalities of the principal moments open.
 FORMS = {"pseudo": _columns(pseudo_inertia), "spatial": _columns(spatial_inertia)}
 
 
@@ -68,11 +68,8 @@ def mass_between(masses: cp.Expression, lower: float, upper: float) -> cp.Expres
 
 def link_limits(body: cp.Expression, link: str, given: Any, like: Array) -> list[cp.Expression]:
     """What is known of one link, in units of the mass of a body like it (10,): a mass, a box or an
-    ellipsoid for the centre of mass, ellipsoids for all mass, and nearness to the design `like`.
-
-    Raises:
-        InvalidSetting: a bound that does not exist, or is out of range.
-    """
+    ellipsoid for the centre of mass, ellipsoids for all mass, and nearness to the design `like`
+    (raises InvalidSetting: a bound that does not exist, or is out of range)."""
     bounds = entries(given, link, "mass", "box", "com_ellipsoid", "ellipsoids", "near_design")
     out: list[cp.Expression] = []
     if "mass" in bounds:
@@ -121,15 +118,12 @@ def _ball(given: Any, link: str) -> Array:
 def robot_limits(names: Sequence[str], like: Reference,
                  constraints: Mapping[str, Any] | None = None, margin: float = MARGIN) -> Limits:
     """The limits of a robot: consistent bodies, friction and drive inertia >= 0 (004 eq. 28), and
-    what is known beforehand.
+    what is known beforehand (raises InvalidSetting: it does not exist, or is out of range).
 
     Args:
         names: (p,) of the parameters, the bodies first.
         like: robot of about the right size, and the design of `near_design`.
         constraints: as of a file: links, by name; masses, sums of them; form, one of `FORMS`.
-
-    Raises:
-        InvalidSetting: a link or bound that does not exist, or is out of range.
     """
     known = entries(constraints or {}, "constraints", "links", "masses", "form")
     links, sums, form = known.get("links", {}), known.get("masses", ()), known.get("form", "pseudo")

@@ -6,11 +6,9 @@ matter. In singular coordinates of the data, scaled by a reference robot, well-k
 in units of their standard deviation, and directions that the data leave open stay of size 1.
 
 Mass points in the boxes of links (Ayusawa and Nakamura 2010, eq. 29): ``min |F P rho - t|^2
-+ |N (P rho - phi_ref)|^2 + lambda |rho - rho_ref|^2, rho >= 0``. Points hold the bodies in their
-boxes, and the prior acts only on what the data do not know, the null space of the composition
-matrix. That is taken from the data (Z^num, Section IV-C), in units of the standard deviations that
-the boxes allow, so that kilograms and kg m^2 are not mixed. The weight of the prior is the inverse
-of these variances (the text of eq. 28 names the variances themselves).
++ |N (P rho - phi_ref)|^2 + lambda |rho - rho_ref|^2, rho >= 0``. The prior acts only on the null
+space of the data (Z^num, Section IV-C), in units of the standard deviations that the boxes allow;
+its weight is the inverse of these variances (the text of eq. 28 names the variances themselves).
 """
 
 from __future__ import annotations
@@ -173,13 +171,8 @@ def null_space_prior(rows: Array, scale: Reference) -> tuple[Array, Array]:
 
 def fit_mass_points(rows: Array, target: Array, limits: Limits, boxes: Sequence[Box],
                     scale: Reference) -> Array:
-    """Parameters (p,) of the robot of mass points that fits best (eq. 29).
-
-    Args:
-        rows: (r, p), target (r,): whitened, so that a residual of 1 is one standard deviation.
-        limits: beside those of the points, such as `consistent_robot`.
-        boxes: of the bodies; scale: expected robot, see `box_reference`.
-    """
+    """Parameters (p,) of the robot of mass points in the boxes of the bodies that fits best (eq.
+    29); rows, target, limits: as of `nearest_robot`; scale: expected robot, see `box_reference`."""
     each, first = POINTS_PER_EDGE**3, BODY_SIZE * len(boxes)
     count, bodies = each * len(boxes), scale.phi[:first].reshape(-1, BODY_SIZE)
     columns = [point_columns(box.points()) * (body[0] / each)

@@ -2,9 +2,8 @@
 """From recordings of joint torques or motor currents to a robot; and what is wrong with a recording
 or with the description, joint by joint.
 
-Bodies, friction and offsets are so many unknowns that they explain wrong torques almost as well as
-right ones. The description tells the two apart: its bodies may be off by tens of percent, but a
-joint whose efforts have the wrong sign, or belong to another joint, follows it in no way.
+So many unknowns explain wrong torques almost as well as right ones. The description's bodies may be
+off by tens of percent, but efforts of the wrong sign, or of another joint, do not follow it at all.
 """
 
 from __future__ import annotations
@@ -229,13 +228,10 @@ def check_description(model: RobotModel) -> list[str]:
 
 def follow(model: RobotModel, filtered: RowFilter, unit: Array | float = 1.0, sign: float = 1.0,
            order: np.ndarray | slice = slice(None)) -> tuple[Array, Array]:
-    """What is left (joints,) of efforts, of this sign, by the description's torque, the speed, and
-    its sign, norms about the means; no factor is negative, as friction brakes. And efforts over
-    the description's torques (joints,); NaN where these are not most of the effort.
-
-    Args:
-        unit: of positions (joints,) in rad; order: of the joints in the recording.
-    """
+    """Residual (joints,) of efforts, of this sign, by the description's torque, the speed, and its
+    sign, norms about the means; no factor is negative, as friction brakes. And efforts over the
+    description's torques (joints,); NaN where these are not most of the effort. unit: of positions
+    (joints,) in rad; order: of the joints in the recording."""
     def columns(*motion: Array) -> Array:
         q, dq, ddq = (unit * each[:, order] for each in motion)
         return np.stack([model.described_torque(q, dq, ddq), dq, mean_sign(dq, ddq, _SPEED, BIN)],
@@ -253,12 +249,8 @@ def follow(model: RobotModel, filtered: RowFilter, unit: Array | float = 1.0, si
 def check_efforts(model: RobotModel, recording: JointRecording, low_pass: float, notes: list[str]
                   ) -> InvalidData | None:
     """How the efforts of a recording follow the description; adds a note where they are several
-    times its torques, or a fraction. Returns what is wrong if a fit does not explain them either.
-
-    Raises:
-        InvalidData: efforts are not measured, in another unit or without gravity, angles are in
-            degrees, or two joints in a row are named as each other.
-    """
+    times its torques, or a fraction. Returns what is wrong if a fit does not explain them either
+    (raises InvalidData: a mistake that a fit may hide)."""
     for name, effort in zip(model.joint_names, recording.effort.T, strict=True):
         if np.ptp(effort) == 0.0:
             raise InvalidData(f"the efforts of '{name}' are {effort[0] + 0.0:g} throughout: they "

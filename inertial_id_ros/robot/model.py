@@ -67,15 +67,9 @@ NO_TERMS = JointTerms(viscous=False, coulomb=False, offset=False)
 
 
 def mean_sign(dq: Array, ddq: Array, speed: float, span: float) -> Array:
-    """Mean (n, joints) of ``tanh(dq / speed)`` (0: of the sign) over a time about each instant, at
-    constant acceleration.
-
-    Where a joint turns back, friction changes sides within the time over which its effort was
-    averaged; the sign at its middle is wrong there by as much as all of the friction.
-
-    Args:
-        dq, ddq: (n, joints) at the middle [rad/s], [rad/s^2]; span: that time [s]; 0: an instant.
-    """
+    """Mean (n, joints) of ``tanh(dq / speed)`` (0: of the sign) over a span [s] about each instant,
+    at constant acceleration: where a joint turns back, friction changes sides within the time over
+    which its effort was averaged. dq, ddq: (n, joints) at its middle [rad/s], [rad/s^2]."""
     speed, half = max(speed, _STEP), 0.5 * span * ddq
     begin, end = (dq - half) / speed, (dq + half) / speed
     area = speed * (np.logaddexp(end, -end) - np.logaddexp(begin, -begin))  # of tanh: log cosh
@@ -89,12 +83,8 @@ def body_slices(bodies: int) -> list[slice]:
 
 
 class RobotModel:
-    """Regressor of the joint torques of a tree of joints with one degree of freedom each.
-
-    Args:
-        description: Pinocchio's model; the first joint may be a free-flyer.
-        terms: friction, offset and drive inertia of each joint.
-        gravity: acceleration (3,) [m/s^2] in root axes.
+    """Regressor of the joint torques of a tree of joints with one degree of freedom each, under
+    gravity (3,) [m/s^2] in root axes; the first joint of Pinocchio's model may be a free-flyer.
 
     Attributes:
         nv: degrees of freedom; bodies, joint_names, parameter_names: in the order of phi.
@@ -138,16 +128,12 @@ class RobotModel:
     def from_urdf(cls, urdf: str, terms: JointTerms | None = None, floating_base: bool = False,
                   gravity: ArrayLike = GRAVITY, joints: Collection[str] | None = None
                   ) -> RobotModel:
-        """The model of a URDF text.
+        """The model of a URDF text (raises InvalidModel: not usable, or it lacks a joint).
 
         Args:
-            floating_base: the root link moves freely and is a body with parameters; else it is
-                fixed to the ground and has none.
+            floating_base: the root link moves freely and is a body with parameters.
             joints: that move, in the order of the description, the others locked at zero; none:
                 all.
-
-        Raises:
-            InvalidModel: not a usable URDF, or it lacks one of the joints.
         """
         root = pin.JointModelFreeFlyer() if floating_base else None
         full = parse_urdf(urdf, root, dynamics=True)

@@ -133,21 +133,15 @@ class Rows:
 
 
 class RowFilter:
-    """The low-pass of a recording, for any regressor of its motion.
-
-    Args:
-        delay: how much later than the positions the efforts are stamped [s].
-        low_pass: length of the kernel [s].
+    """The low-pass of a recording, for any regressor of its motion (raises NotEnoughData: samples
+    are too sparse, or too few); delay: how much later than the positions efforts are stamped [s].
 
     Attributes:
-        low_pass: as given; half: length of a side of the kernel [s].
+        low_pass: length of the kernel [s]; half: of a side of it [s].
         motion: position, velocity and acceleration (3, n, joints) of the bins of 10 ms in which
             they are known, without leaps by a full turn; number: (n,) of these bins.
         time: (r,) [s] of the rows; effort: (r, joints) low-passed; effort_rate: its derivative,
             filtered alike [1/s].
-
-    Raises:
-        NotEnoughData: samples are too sparse, or too few.
     """
 
     def __init__(self, recording: JointRecording, delay: float = 0.0, low_pass: float = LOW_PASS

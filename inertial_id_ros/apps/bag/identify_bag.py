@@ -77,14 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(args: argparse.Namespace, words: str) -> int:
-    """Identify, report, write files; returns the exit status.
-
-    Args:
-        words: of the command line, for the report.
-
-    Raises:
-        InertialIdError: the request cannot be carried out.
-    """
+    """Identify, report, write files; returns the exit status (raises InertialIdError); words: of
+    the command line, for the report."""
     recording, (settings, given) = args.recording, settings_of(args)
     for option, is_one, what in (("columns", is_table, "table"),
                                  ("episode", is_dataset, "dataset")):
@@ -131,11 +125,8 @@ def result_json(result: Identification, recording: Path) -> dict[str, Any]:
 
 
 def settings_of(args: argparse.Namespace) -> tuple[Settings, Mapping[str, Any]]:
-    """The settings of file and command line, and by dotted name those of the command line.
-
-    Raises:
-        InvalidSetting: unreadable YAML, an unknown name, or a value that is not allowed.
-    """
+    """The settings of file and command line, and by dotted name those of the command line (raises
+    InvalidSetting)."""
     changes: dict[str, Any] = {}
     if args.config:
         path = files.config_file(args.config)
@@ -173,7 +164,3 @@ def _shape_settings(text: str) -> dict[str, Any]:
     check_sizes(kind, np.array(size))
     return {"shape.type": kind, "shape.bounding": True, "shape.size": size, "shape.center": numbers(
         f"--shape {text}", center or "0,0,0", "three numbers after @")}
-
-
-if __name__ == "__main__":
-    sys.exit(main())

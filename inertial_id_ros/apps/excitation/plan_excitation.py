@@ -236,7 +236,3 @@ def as_yaml(motion: Trajectory) -> str:
             "time_from_start": {"sec": seconds, "nanosec": nanoseconds}})
     return yaml.safe_dump({"joint_names": list(motion.joint_names), "points": points},
                           sort_keys=False, default_flow_style=None)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

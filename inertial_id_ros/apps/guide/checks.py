@@ -244,11 +244,11 @@ def _program(seen: Snapshot, settings: Settings) -> Iterator[Check]:
                "and start the program again.", ())
 
 
-def listed(names: Iterable[object], most: int = 6) -> str:
+def listed(names: Iterable[object]) -> str:
     """Some names in a sentence."""
     words = [str(name) for name in names]
-    more = f" and {len(words) - most} more" if len(words) > most else ""
-    return ", ".join(words[:most]) + more
+    more = f" and {len(words) - 6} more" if len(words) > 6 else ""
+    return ", ".join(words[:6]) + more
 
 
 def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:

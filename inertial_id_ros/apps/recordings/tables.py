@@ -213,11 +213,11 @@ def columns_from_file(path: Path) -> Columns:
                 raise InvalidSetting(f"{name} is {value!s:.200}; it must be {SIZES[name]} names of "
                                      "columns, or one that holds as many numbers (an orientation "
                                      "of three is rotation_vector or rpy)")
-        elif isinstance(value, dict):
-            given[name] = {str(joint): str(column) for joint, column in value.items()}
         elif isinstance(usual[name], dict):
-            raise InvalidSetting(f"{name} is {value!s:.200}; it must be names of joints and names "
-                                 "of columns")
+            if not isinstance(value, dict):
+                raise InvalidSetting(f"{name} is {value!s:.200}; it must be names of joints and "
+                                     "names of columns")
+            given[name] = {str(joint): str(column) for joint, column in value.items()}
         else:
             given[name] = coerce(name, value, usual[name])
             check(name, given[name], ALLOWED.get(name, Spec("")))

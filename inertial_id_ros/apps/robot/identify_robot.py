@@ -85,14 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
-    """Identify, report, write files; returns the exit status.
-
-    Args:
-        words: of the command line, for the report.
-
-    Raises:
-        InertialIdError: the request cannot be carried out.
-    """
+    """Identify, report, write files; returns the exit status (raises InertialIdError); words: of
+    the command line, for the report."""
     if args.check_feasibility:
         return _check_feasibility(args)
     if not args.recording:
@@ -186,7 +180,3 @@ def _check_feasibility(args: argparse.Namespace) -> int:
         for each in found["base_parameters"]:
             print("  {value:12.6g} {nearest:12.6g}".format(**each), printable(each["combination"]))
     return OK if found["feasible"] else NO_ESTIMATE
-
-
-if __name__ == "__main__":
-    sys.exit(main())

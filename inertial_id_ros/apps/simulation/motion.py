@@ -78,7 +78,7 @@ class CommandedMotion:
 
     def __init__(self, pose: ArrayLike) -> None:
         self._lock = threading.RLock()
-        self._newest = 0.0
+        self.newest = 0.0  # time that it was asked for [s]
         poses = np.tile(np.asarray(pose, dtype=float), (2, 1))
         self._parts = [(0.0, Trajectory(np.array([0.0, 1.0]), poses, 0.0 * poses, 0.0 * poses))]
 
@@ -86,7 +86,7 @@ class CommandedMotion:
         """Joint motion (n, k) at times (n,) [s]."""
         times = np.atleast_1d(np.asarray(t, dtype=float))
         with self._lock:
-            self._newest = max(self._newest, float(times.max(initial=0.0)))
+            self.newest = max(self.newest, float(times.max(initial=0.0)))
             parts = self._parts
         # A part holds after its begin: what was asked for at that time belongs to the one before.
         which = np.searchsorted([begin for begin, _ in parts], times, side="left") - 1
@@ -96,21 +96,16 @@ class CommandedMotion:
             out[:, which == k] = trajectory.sample(times[which == k] - begin)
         return JointMotion(*out)
 
-    @property
-    def newest(self) -> float:
-        """The newest time that it was asked for [s]."""
-        return self._newest
-
     def follow(self, trajectory: Trajectory) -> float:
         """Follow a trajectory from now on; returns the time at which it begins [s]."""
         with self._lock:
-            self._parts = [*self._parts[-MEMORY:], (self._newest, trajectory)]
-            return self._newest
+            self._parts = [*self._parts[-MEMORY:], (self.newest, trajectory)]
+            return self.newest
 
     def stop(self) -> float:
         """Come to rest from now on, within `STOPPING`; returns the time of rest [s]."""
         with self._lock:
-            now, v, a = (part[0] for part in self(self._newest))
+            now, v, a = (part[0] for part in self(self.newest))
             return STOPPING + self.follow(Trajectory(
                 np.array([0.0, STOPPING]), np.stack([now, now + 0.5 * v * STOPPING]),
                 np.stack([v, 0.0 * v]), np.stack([a, 0.0 * a])))
