@@ -118,9 +118,8 @@ def _check_gains(gain: Array) -> None:
     """Raise NotEnoughData where gains (joints,) cannot be those of drives."""
     if not (np.isfinite(gain).all() and (gain > 0.0).all()):
         raise NotEnoughData(
-            "motor currents: the recordings do not determine the gain of every joint (found: "
-            f"{np.round(gain, 2).tolist()} N m/A); do both move all joints, and does only one hold "
-            "the payload? (Torques need no payload.)")
+            "the recordings do not determine the gain of every joint (found: "
+            f"{np.round(gain, 2).tolist()} N m/A); do both move all, and one with the payload?")
 
 
 def _torques_of_both(unloaded: Rows, loaded: Rows) -> Array:

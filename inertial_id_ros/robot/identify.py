@@ -215,14 +215,12 @@ def check_description(model: RobotModel) -> list[str]:
     notes = []
     for body, phi in zip(model.bodies, model.split(model.nominal), strict=True):
         if phi[0] <= 0.0:
-            notes.append(f"{body} has a mass of {phi[0]:g} kg in the robot description, which is "
-                         "not used")
+            notes.append(f"{body} has a mass of {phi[0]:g} kg in the description: it is not used")
         elif not is_consistent(phi):
             moments = np.linalg.eigvalsh(body_from_phi(phi).inertia_com)
             notes.append(
                 f"the inertia of {body} in the robot description is impossible (principal moments "
-                f"{', '.join(f'{m:.3g}' for m in moments)} kg m^2: none may exceed the sum of the "
-                "others); its mass and centre are used")
+                f"{', '.join(f'{m:.3g}' for m in moments)} kg m^2); its mass and centre are used")
     return notes
 
 
@@ -273,8 +271,7 @@ def check_efforts(model: RobotModel, recording: JointRecording, low_pass: float,
             model, part, order=order)
     for why, (other, _) in mistakes.items():
         if np.sum(np.log(left / other)) > _BETTER:
-            raise InvalidData(f"{why} (taken that way, the efforts follow the robot description "
-                              "far better)")
+            raise InvalidData(f"{why}: so the efforts follow the robot description far better")
     loaded, limits = np.isfinite(scale), model.limits[1]
     beyond = loaded & ~((1.0 / _SCALE < scale) & (scale < _SCALE))
     for j in np.flatnonzero(beyond)[:1]:
@@ -283,9 +280,8 @@ def check_efforts(model: RobotModel, recording: JointRecording, low_pass: float,
                           "robot description: are they in another unit than N m?")
     rms = np.sqrt(np.mean(recording.effort**2, axis=0))
     for j in np.flatnonzero(rms > _BEYOND_LIMIT * limits)[:1]:
-        raise InvalidData(f"the efforts of '{model.joint_names[j]}' are more than "
-                          f"{_BEYOND_LIMIT:g} times the {limits[j]:g} N m that the robot "
-                          "description allows: are they in another unit?")
+        raise InvalidData(f"the efforts of '{model.joint_names[j]}' are {rms[j] / limits[j]:.2g} "
+                          "times what the robot description allows: are they in another unit?")
     usual = float(np.median(scale[loaded])) if loaded.any() else 1.0
     if not 1.0 / _OTHER_UNIT < usual < _OTHER_UNIT:
         notes.append(f"the efforts are {usual:.2g} times the torques of the robot description: are "
@@ -316,9 +312,8 @@ def explain_failure(model: RobotModel, suspicion: InvalidData | None, tests: Seq
     names = ", ".join(f"'{model.joint_names[j]}' ({shares[j]:.0%})"
                       for j in np.argsort(-shares)[:2] if shares[j] > _UNEXPLAINED)
     return NotEnoughData(
-        f"the robot leaves {share:.0%} of the torque unexplained (at most {_UNEXPLAINED:.0%} "
-        f"is accepted, and {_HALF:.0%} of a joint that bears bodies), most in {names}: "
-        "are these efforts torques, and of these joints, and does the arm move?")
+        f"the robot leaves {share:.0%} of the torque unexplained, most in {names}: are these "
+        "efforts torques, and of these joints, and does the arm move?")
 
 
 def compare_with_description(fit: RobotFit, found: Prediction) -> list[str]:
@@ -331,8 +326,7 @@ def compare_with_description(fit: RobotFit, found: Prediction) -> list[str]:
                  model.bodies, model.split(fit.phi), model.split(model.nominal), fit.contradicted,
                  strict=True) if is_far and is_consistent(described)]
     if fit.eased < 1.0 and not fit.contradicted.any():
-        notes.append("no robot like the description explains the torques as well as they can be "
-                     "explained, so that it was trusted less; a term of the joints may be missing "
-                     "(--terms)")
+        notes.append("the description was trusted less, as it does not explain the torques; a term "
+                     "of the joints may be missing (--terms)")
     return notes + [f"{share:.0%} of the torque of {name} is not explained" for name, share in zip(
         model.joint_names, found.shares, strict=True) if share > _HALF]

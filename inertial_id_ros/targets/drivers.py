@@ -255,9 +255,8 @@ class ParameterTarget(Target):
         topic = self.settings.wrench.topic
         name = self.service or posixpath.dirname(topic)
         if not name.strip("/"):
-            raise InvalidSetting(f"apply.service is empty, and wrench.topic is '{topic}', which is "
-                                 "no topic of a force_torque_sensor_broadcaster; name its node in "
-                                 "apply.service")
+            raise InvalidSetting(f"wrench.topic is '{topic}', which is no topic of a "
+                                 "force_torque_sensor_broadcaster; name its node in apply.service")
         return str(self.robot.resolve(name))
 
     def services(self) -> Mapping[str, tuple[str, ...]]:
@@ -321,9 +320,8 @@ class GravityFilter(ParameterTarget):
         InvalidData)."""
         found = [name for name in before if name.endswith(".tool.mass")]
         if len(found) != 1:
-            raise InvalidData(f"node '{self.node}' has {len(found)} parameters "
-                              "sensor_filter_chain.*.tool.mass; it must run one gravity "
-                              "compensation filter")
+            raise InvalidData(f"node '{self.node}' has {len(found)} gravity compensation filters "
+                              "(sensor_filter_chain.*.tool.mass); it must run one")
         prefix = found[0].removesuffix("tool.mass")
         return f"{prefix}sensor_frame", found[0], f"{prefix}tool.CoG"
 

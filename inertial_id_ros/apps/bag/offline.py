@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,74 +32,57 @@ def identify_recording(path: Path, settings: Settings, columns: tables.Columns |
     """
     if not tables.is_table(path):
         with bags.open_recording(path, settings, asked, recorded_stamps) as recording:
-            return _Run(recording, settings).result()
+            return _identify(recording, settings)
     table = tables.read_motion(path, columns or tables.Columns(), settings, episode)
-    return _Run(table, settings).result() if isinstance(table, Recording) else (
+    return _identify(table, settings) if isinstance(table, Recording) else (
         identify_poses(table, settings))
 
 
-class _Run:
-    """One pass over a recording (raises InertialIdError)."""
+def _identify(recording: Recording, settings: Settings) -> Identification:
+    """What one pass over a recording finds (raises InertialIdError)."""
+    identifier, driver = make_identifier(settings), settings.precompensated
+    history, origin = list[Snapshot](), 0  # stamp of the start [ns]
+    waiting: StatedPayload | None = None  # in a frame that is not known yet
+    not_added = "" if driver.source in ("settings", "none") else (
+        f"none was stated on '{driver.topic}'")
 
-    def __init__(self, recording: Recording, settings: Settings) -> None:
-        self._recording, self._settings = recording, settings
-        self._identifier = make_identifier(settings)
-        self._history: list[Snapshot] = []
-        self._origin = 0  # stamp of the start [ns]
-        self._waiting: StatedPayload | None = None  # in a frame that is not known yet
-        driver = settings.precompensated
-        self._not_added = "" if driver.source in ("settings", "none") else (
-            f"none was stated on '{driver.topic}'")
+    def found() -> tuple[Finding, ...]:
+        stated = [made("payload_not_added", why=not_added)] if not_added else []
+        return sort_findings((*recording.findings(), *stated, *identifier.findings()))
 
-    def result(self) -> Identification:
-        """Read and process everything; what came out."""
-        identifier, recording, settings = self._identifier, self._recording, self._settings
-        file = settings.robot_description.file
-        if described := read_description(Path(file).expanduser()) if file else (
-                recording.description):
-            identifier.set_robot_description(described)
-        for edge in recording.fixed:
-            pose = edge.rows[-1].tolist()
-            identifier.add_static_transform(edge.parent, edge.child, pose[:3], pose[3:])
-        for part in recording.parts:
-            samples = [some for some in part if not isinstance(some, StatedPayload)]
-            if not self._origin and samples:
-                self._origin = min(int(some.stamps[0]) for some in samples)
-            self._keep(identifier.add_arrays(samples))
-            stated = [some for some in part if isinstance(some, StatedPayload)]
-            if payload := stated[-1] if stated else self._waiting:
-                self._believe(payload)
-        self._keep(identifier.finish())
-        findings, outcomes = self._findings(), [item.outcome for item in self._history]
-        outcome = outcomes[-1] if outcomes else withdraw_doubted(identifier.outcome, findings)
-        window, notes = settings.buffer.window, recording.notes
-        if isinstance(outcome, Estimate) and window < recording.duration - UNUSED:
-            notes += (f"only the last {window:g} s of {recording.duration:.0f} s are used "
-                      "(--window)",)
-        return Identification(
-            outcome, tuple(self._history), findings, recording.duration, recording.counts, notes,
-            identifier.beliefs.tool, prediction_of(identifier, outcomes, self._origin))
+    def keep(outcomes: Sequence[Outcome]) -> None:
+        findings = found() if outcomes else ()
+        history.extend(Snapshot(max(1e-9 * (outcome.stamp_ns - origin), 0.0),
+                                withdraw_doubted(outcome, findings), findings)
+                       for outcome in outcomes)
 
-    def _keep(self, outcomes: list[Outcome]) -> None:
-        findings = self._findings() if outcomes else ()
-        self._history += [Snapshot(max(1e-9 * (outcome.stamp_ns - self._origin), 0.0),
-                                   withdraw_doubted(outcome, findings), findings)
-                          for outcome in outcomes]
-
-    def _believe(self, payload: StatedPayload) -> None:
-        """Believe what the driver states that it compensates, once its frame is known."""
-        identifier, self._waiting, self._not_added = self._identifier, None, ""
-        try:
-            phi = stated_by_driver(payload.values, payload.frame, self._settings,
-                                   identifier.streams)
-        except InertialIdError as error:
-            self._waiting, self._not_added = payload, str(error)
-        else:
-            identifier.believe(replace(identifier.beliefs, compensated=phi))
-
-    def _findings(self) -> tuple[Finding, ...]:
-        driver = [made("payload_not_added", why=self._not_added)] if self._not_added else []
-        return sort_findings((*self._recording.findings(), *driver, *self._identifier.findings()))
+    file = settings.robot_description.file
+    if described := read_description(Path(file).expanduser()) if file else recording.description:
+        identifier.set_robot_description(described)
+    for edge in recording.fixed:
+        pose = edge.rows[-1].tolist()
+        identifier.add_static_transform(edge.parent, edge.child, pose[:3], pose[3:])
+    for part in recording.parts:
+        samples = [some for some in part if not isinstance(some, StatedPayload)]
+        origin = origin or min((int(some.stamps[0]) for some in samples), default=0)
+        keep(identifier.add_arrays(samples))
+        stated = [some for some in part if isinstance(some, StatedPayload)]
+        if payload := stated[-1] if stated else waiting:  # which the driver compensates
+            waiting, not_added = None, ""
+            try:
+                phi = stated_by_driver(payload.values, payload.frame, settings, identifier.streams)
+                identifier.believe(replace(identifier.beliefs, compensated=phi))
+            except InertialIdError as error:
+                waiting, not_added = payload, str(error)
+    keep(identifier.finish())
+    findings, outcomes = found(), [item.outcome for item in history]
+    outcome = outcomes[-1] if outcomes else withdraw_doubted(identifier.outcome, findings)
+    window, notes = settings.buffer.window, recording.notes
+    if isinstance(outcome, Estimate) and window < recording.duration - UNUSED:
+        notes += (f"only the last {window:g} s of {recording.duration:.0f} s are used (--window)",)
+    return Identification(
+        outcome, tuple(history), findings, recording.duration, recording.counts, notes,
+        identifier.beliefs.tool, prediction_of(identifier, outcomes, origin))
 
 
 def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:

@@ -52,8 +52,7 @@ class Obstacle:
                 0 < len(faces) <= MAX_FACES and np.isfinite(self.vertices).all()
                 and faces.min() >= 0 and faces.max() < len(self.vertices)):
             raise InvalidShape(f"mesh '{self.name}' has {len(faces)} faces (allowed: 1 to "
-                               f"{MAX_FACES}), a corner that is not finite, or a face without its "
-                               "corner")
+                               f"{MAX_FACES}), or a corner that is not finite, or missing")
 
     def solid(self) -> coal.CollisionGeometry:
         """The shape in its own axes."""

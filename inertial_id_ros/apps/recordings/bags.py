@@ -100,10 +100,42 @@ def open_recording(path: Path, settings: Settings, asked: Collection[str] = (),
     """
     with Bag(path) as bag:
         notes: list[str] = []
-        reader = _Reader(bag, settings, select_topics(bag, settings, asked, notes), recorded_stamps)
-        description, fixed = reader.latched()  # live, they are there at once
-        yield Recording(reader.parts(), bag.duration, reader.counts, description, fixed,
-                        tuple(notes), _payload_not_added(bag, settings), reader.damaged)
+        topics = select_topics(bag, settings, asked, notes)
+        counts, damaged = dict.fromkeys(topics, 0), dict[str, tuple[int, str]]()
+
+        def messages(latched: bool) -> Iterator[Message]:
+            return bag.messages({name: topic.type for name, topic in topics.items()
+                                 if topic.latched == latched})
+
+        def decode(name: str, data: Sequence[bytes], times: Sequence[int] | None = None
+                   ) -> Sequence[Samples | StatedPayload]:
+            counts[name] += len(data)
+            if topics[name] in PAYLOADS.values():
+                stated = bag.stated_payload(topics[name], data[-1], settings.precompensated.name)
+                return () if stated is None else (stated,)
+            decoded = decoding.decode(topics[name], data, times if recorded_stamps else None)
+            if decoded.damaged:
+                damaged[name] = (damaged.get(name, (0, ""))[0] + decoded.damaged, decoded.why)
+            return decoded.samples
+
+        def parts() -> Iterator[list[Samples | StatedPayload]]:
+            for _, some in groupby(messages(latched=False), lambda message: message[1] // SECOND):
+                by_topic: dict[str, list[tuple[bytes, int]]] = {}
+                for name, time, data in some:
+                    by_topic.setdefault(name, []).append((data, time))
+                yield [sample for name, own in by_topic.items()
+                       for sample in decode(name, *zip(*own, strict=True))]
+
+        description, fixed = "", list[Any]()
+        for name, _, data in messages(latched=True):  # live, they are there at once
+            if topics[name] is ROBOT_DESCRIPTION:
+                counts[name] += 1
+                with _one_error(f"the robot description on {name} cannot be read"):
+                    description = decoding.text(data)
+            else:
+                fixed += decode(name, [data])
+        yield Recording(parts(), bag.duration, counts, description, tuple(fixed), tuple(notes),
+                        _payload_not_added(bag, settings), damaged)
 
 
 def select_topics(bag: Bag, settings: Settings, asked: Collection[str], notes: list[str]
@@ -165,58 +197,6 @@ def _held(bag: Bag) -> str:
     """Names and types of topics on one line, or that there are none."""
     return ", ".join(f"{name} ({kind}{'' if count else ', empty'})"
                      for (name, kind), count in bag.topics.items()) or "no topics at all"
-
-
-class _Reader:
-    """Goes once through the messages of a bag; counts, damaged: as `Recording` has them."""
-
-    def __init__(self, bag: Bag, settings: Settings, topics: Mapping[str, InputTopic],
-                 recorded_stamps: bool) -> None:
-        self._bag, self._name, self._topics = bag, settings.precompensated.name, topics
-        self._recorded_stamps = recorded_stamps
-        self.counts = dict.fromkeys(topics, 0)
-        self.damaged: dict[str, tuple[int, str]] = {}
-
-    def latched(self) -> tuple[str, tuple[inputs.Edges, ...]]:
-        """The newest robot description, and the frames that stay (raises RecordingError)."""
-        description, fixed = "", list[Any]()
-        for name, _, data in self._messages(latched=True):
-            if self._topics[name] is ROBOT_DESCRIPTION:
-                self.counts[name] += 1
-                with _one_error(f"the robot description on {name} cannot be read"):
-                    description = decoding.text(data)
-            else:
-                fixed += self._decode(name, [data], None)
-        return description, tuple(fixed)
-
-    def parts(self) -> Iterator[list[Samples | StatedPayload]]:
-        """A part for each second of recording."""
-        for _, some in groupby(self._messages(latched=False), lambda message: message[1] // SECOND):
-            messages = list(some)
-            part = list[Samples | StatedPayload]()
-            for name in dict.fromkeys(topic for topic, _, _ in messages):
-                times, data = zip(*(m[1:] for m in messages if m[0] == name), strict=True)
-                if self._topics[name] in PAYLOADS.values():
-                    self.counts[name] += len(data)
-                    stated = self._bag.stated_payload(self._topics[name], data[-1], self._name)
-                    part += [] if stated is None else [stated]
-                else:
-                    part += self._decode(name, data, times)
-            yield part
-
-    def _messages(self, latched: bool) -> Iterator[Message]:
-        return self._bag.messages({name: topic.type for name, topic in self._topics.items()
-                                   if topic.latched == latched})
-
-    def _decode(self, name: str, data: Sequence[bytes], times: Sequence[int] | None
-                ) -> Sequence[Samples]:
-        decoded = decoding.decode(self._topics[name], data,
-                                  times if self._recorded_stamps else None)
-        self.counts[name] += len(data)
-        if decoded.damaged:
-            self.damaged[name] = (self.damaged.get(name, (0, ""))[0] + decoded.damaged,
-                                  decoded.why)
-        return decoded.samples
 
 
 def _payload_not_added(bag: Bag, settings: Settings) -> tuple[Finding, ...]:

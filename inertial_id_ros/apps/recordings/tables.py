@@ -288,19 +288,16 @@ class Table:
             if named := {name.removeprefix(word + mark).rstrip("]"): name for name in self.content
                          if name.startswith(word + mark)}:
                 return named
-        raise InvalidData(f"{self.what} needs columns position.<joint>, and effort.<joint> for the "
-                          "torque of each, or arrays q and effort (or tau, torque); --columns "
-                          f"names others. It has {self.present}")
+        raise InvalidData(f"{self.what} has no columns {words[0]}.<joint> with the position and "
+                          f"torque of each joint (--columns names others); it has {self.present}")
 
     def orientation(self) -> Rotation:
         """The rotation of each row (raises InvalidData)."""
         kind = next((name for name in ORIENTATIONS if getattr(self.columns, name)), None) or next(
             (name for name, way in ORIENTATIONS.items() if self.content.keys() & way[0]), None)
         if kind is None:
-            raise InvalidData(f"{self.what} tells no motion: it has no column of an orientation "
-                              "('qx' and the like); --columns names its columns, or those of the "
-                              "time and of joint positions (joints, with --urdf); it has "
-                              f"{self.present}")
+            raise InvalidData(f"{self.what} has no orientation, as 'qx': --columns names its "
+                              f"columns, or those of joints (with --urdf); it has {self.present}")
         usual, make, wanted = ORIENTATIONS[kind]
         rows = self.rows(getattr(self.columns, kind) or usual, SIZES[kind], finite=True)
         length = np.linalg.norm(rows, axis=1) / (wanted or 1.0)
@@ -330,9 +327,8 @@ class Table:
             raise InvalidData(f"{self.what} has {len(seconds)} rows; it needs at least two")
         k = int(np.argmin(np.diff(seconds)))
         if seconds[k + 1] < seconds[k]:
-            raise InvalidData(f"column '{name}' of row {k + 2} of {self.what} is "
-                              f"{seconds[k + 1]} s, below {seconds[k]} s before it; time must not "
-                              "go back")
+            raise InvalidData(f"column '{name}' of {self.what} falls from {seconds[k]} s to "
+                              f"{seconds[k + 1]} s in row {k + 2}; time must not go back")
         first = round(1e9 * float(seconds[0])) + (START if seconds[0] < EARLIEST else 0)
         return first + np.round(1e9 * (seconds - seconds[0])).astype(np.int64)  # no digit is lost
 
@@ -343,9 +339,8 @@ class Table:
             raise InvalidData(f"{self.what} has no column of the time ({', '.join(TIMES)}); "
                               f"--columns names it, or the rate of the rows; it has {self.present}")
         if (period := _period(stamps)) > SLOWEST:
-            raise InvalidData(f"the rows of {self.what} are {period:.4g} s apart, by time_unit "
-                              f"'{self.columns.time_unit}'; nothing is measured so slowly: set "
-                              "time_unit to ms, us or ns in the file of --columns")
+            raise InvalidData(f"the rows of {self.what} are {period:.4g} s apart; set time_unit ("
+                              f"now '{self.columns.time_unit}') in the file of --columns")
         return stamps
 
 
@@ -391,7 +386,6 @@ def _poses_at_rest(table: Table) -> PosesAtRest:
     turn = table.orientation().as_matrix()
     wrench = table.rows(table.columns.wrench, 6, finite=True)
     if not FEWEST_POSES <= len(wrench) <= MOST_POSES:
-        raise InvalidData(f"{table.what} has {len(wrench)} rows, taken for poses at rest; "
-                          f"{FEWEST_POSES} to {MOST_POSES} can be used: a column of the time makes "
-                          "them a motion")
+        raise InvalidData(f"{table.what} has {len(wrench)} rows without a time, taken for poses at "
+                          f"rest; {FEWEST_POSES} to {MOST_POSES} can be used")
     return PosesAtRest(turn, wrench, table.columns.frame)

@@ -54,8 +54,7 @@ def robot_sections(result: RobotResult) -> list[Section]:
                 f"{results.NAMES[i]} [{results.UNITS[i]}]".replace("^2", "\u00b2")
                 for i in _SHOWN)), bodies),
             "In the frame of each link, inertia about the centre of mass. Amber on the page: what "
-            "the description says, not the data. Joint torques identify combinations of "
-            "parameters only."]),
+            "the description says, not the data."]),
         Section("Joints", "joints", [
             Table("Joints, with 95 % intervals", ("joint", *model.terms.names), terms)])]
 
