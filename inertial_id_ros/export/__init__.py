@@ -44,8 +44,7 @@ def export_estimate(estimate: Estimate | NoEstimate | str | Path, name: str, urd
         name, parent, urdf: as of `export`, whose errors it raises, too.
 
     Raises:
-        NotEnoughData: there is no estimate, or it does not determine mass or centre of mass.
-        InvalidData: the file holds no estimate.
+        NotEnoughData: as of `payload_of`. InvalidData: the file holds no estimate.
     """
     try:
         report = estimate.to_json() if isinstance(estimate, Estimate | NoEstimate) else (
@@ -118,17 +117,14 @@ def payload_of(report: dict[str, Any], link: str = DEFAULT_LINK) -> PayloadOnLin
 
 
 def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> ExportedPayload:
-    """A payload as a document.
-
-    Args:
-        name: of the format. parent: link that shall carry it; empty: the present one.
-        urdf: text of the robot description; empty: there is none.
+    """A payload as a document of a format, on a link (empty: the present one) of a robot
+    description (empty: there is none).
 
     Raises:
         InvalidSetting: no such format, or a name that it does not allow.
+        UnknownFrame: no such link.
         InvalidModel: the description is missing or cannot be used, or the parent moves against the
             frame of the estimate.
-        UnknownFrame: no such link.
     """
     if name not in FORMATS:
         raise errors.InvalidSetting(f"format is {name[:100]!r}; allowed: {', '.join(FORMATS)}")

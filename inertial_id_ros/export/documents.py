@@ -66,15 +66,9 @@ TEMPLATES = {"urdf": f"""<?xml version="1.0"?>
     upAxis = "Z"
 )
 
+{remarks}
 def Xform "{prim}" (
     prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
-    customData = {{
-        dictionary inertial_id_ros = {{
-            string source = {usd_source}
-            string parent = {usd_parent}
-            string[] notes = [{usd_notes}]
-        }}
-    }}
     displayName = {usd_link}
 )
 {{
@@ -106,6 +100,7 @@ class PayloadOnLink:
             raise InvalidSetting(f"link '{self.link}' is the parent itself, or the world; the "
                                  "payload needs another name")
 
+
 def number(value: float) -> str:
     """The shortest text from which exactly this number is read back."""
     return repr(float(value))
@@ -136,10 +131,10 @@ def fill(template: str, payload: PayloadOnLink) -> str:
     lines = (f"Payload in '{payload.parent}' by inertial_id_ros: {payload.source}", *payload.notes)
     return template.format(
         link=quoteattr(payload.link), joint=quoteattr(f"{payload.link}_joint"),
-        parent=quoteattr(payload.parent), inertial=urdf_inertial(body), usd_notes=", ".join(
-            map(_usd_text, payload.notes)), usd_source=_usd_text(payload.source),
-        usd_parent=_usd_text(payload.parent), usd_link=_usd_text(payload.link),
+        parent=quoteattr(payload.parent), inertial=urdf_inertial(body),
         comments="\n".join(f"<!-- {re.sub('-(?=-)', '- ', printable(x))} -->" for x in lines),
+        remarks="\n".join(f"# {printable(x)}" for x in lines), usd_link=json.dumps(
+            printable(payload.link), ensure_ascii=False),
         mass=number(body.mass), com=numbers(body.com), moments=numbers(moments),
         quaternion=numbers(turn), elements="".join(
             f"<{name}>{number(value)}</{name}>" for name, value in entries(body).items()),
@@ -147,10 +142,6 @@ def fill(template: str, payload: PayloadOnLink) -> str:
         prim=re.sub("^(?=[0-9])", "_", re.sub("[^A-Za-z0-9_]", "_", payload.link)),
         usd_com=numbers(body.com, ", "), usd_moments=numbers(moments, ", "),
         usd_quaternion=numbers(turn, ", "))
-
-
-def _usd_text(text: str) -> str:
-    return '"' + printable(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def document(payload: PayloadOnLink, name: str) -> str:

@@ -114,9 +114,6 @@ def fit_base_parameters(rows: Rows, base: BaseParameters) -> Array:
     return np.asarray(beta / lengths)
 
 
-# Feasibility
-
-
 class Feasibility(NamedTuple):
     """The answer of BPFT: whether a robot within the limits has the base parameters.
 
@@ -183,9 +180,6 @@ def fit_feasible(rows: Rows, base: BaseParameters, limits: Limits, ref: Referenc
     rest = max(abs(upper[-1, -1]), 1e-6 * np.linalg.norm(target), np.finfo(float).tiny)
     size = rest / np.sqrt(max(rows.effort.size - len(base.matrix), 1))  # of a residual
     return nearest_robot(upper[:-1, :-1] @ base.matrix / size, upper[:-1, -1] / size, limits, ref)
-
-
-# What a user writes
 
 
 def check_base_parameters(given: Mapping[str, Any], urdf: str, constraints: Mapping[str, Any]

@@ -115,9 +115,6 @@ def solve(objective: cp.Minimize, expressions: list[cp.Expression]) -> list[cp.C
     raise InvalidData(f"the conic solver found no accurate answer ({problem.status})")
 
 
-# Mass points
-
-
 class Box(NamedTuple):
     """A link's bounding box along the axes of its frame, by two corners (3,) [m]."""
 

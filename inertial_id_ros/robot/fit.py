@@ -124,12 +124,9 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
 
 def fit_described(rows: Array, target: Array, limits: Limits, prior: Reference, count: int
                   ) -> tuple[Array, float]:
-    """The robot (p,) that fits whitened rows (r, p), target (r,) and a prior best, and by how much
-    the prior was eased: it trusts the description as far as the data do.
-
-    Args:
-        prior: one standard deviation a unit; count: of base parameters.
-    """
+    """The robot (p,) that fits whitened rows (r, p), target (r,) and a prior, one standard
+    deviation a unit, best, and by how much the prior was eased: it trusts the description as far as
+    the data do. count: of base parameters."""
     def squares(phi: Array) -> float:
         return float(np.sum((target - rows @ phi)**2))
 

@@ -174,9 +174,6 @@ def _find_gains(model: RobotModel, free: RowFilter, cut: int | None, asked: Robo
     return Drives(gain, asked.gain_error**2 * np.eye(model.nv))
 
 
-# Checks
-
-
 def check_position_units(model: RobotModel, q: Array) -> None:
     """Raise InvalidData where positions q (n, joints), as recorded, are two turns or more beyond
     their limits: in degrees or millimetres. Joints without limits are judged by their efforts."""

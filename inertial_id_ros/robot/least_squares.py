@@ -73,14 +73,10 @@ def description_reference(model: RobotModel) -> Reference:
 
 
 def equivalent_white_noise(residual: Array, least: Array) -> Array:
-    """Noise (k,) of independent rows that carry as much information as these correlated ones.
-
-    The root mean square times the root of the integrated autocorrelation time, ``1 + 2 sum rho``,
-    summed until its first pair of lags that is not positive (Geyer 1992).
-
-    Args:
-        residual: (n, k), evenly spaced but for gaps; least: (k,) lower bound of the answer.
-    """
+    """Noise (k,), at least so much, of independent rows that carry as much information as these
+    correlated ones (n, k), evenly spaced but for gaps: the root mean square times the root of the
+    integrated autocorrelation time, ``1 + 2 sum rho``, summed until its first pair of lags that is
+    not positive (Geyer 1992)."""
     n = len(residual)
     size = 2 ** int(np.ceil(np.log2(2 * n)))
     spectrum = np.fft.rfft(residual, size, axis=0)

@@ -36,25 +36,17 @@ _STEP = 1e-9  # rad/s below which friction fades where it is a step
 
 @dataclass(frozen=True)
 class JointTerms:
-    """Which terms the torque of every joint has besides rigid bodies.
+    """Which terms the torque of every joint has besides rigid bodies."""
 
-    Attributes:
-        viscous, coulomb, offset: friction [N m s/rad], [N m]; its offset, or that of the torque
-            sensor [N m], which makes Coulomb friction differ between the directions.
-        drive_inertia: inertia of motor and gear, seen from the joint [kg m^2].
-        coulomb_velocity: speed [rad/s] below which Coulomb friction fades, as tanh(dq / speed);
-            0: a step, which the noise of dq throws from side to side around rest.
-        load: friction in proportion to the torque of the bodies [-], whose parameters are
-            load_bodies (10 bodies,).
-    """
-
-    viscous: bool = True
-    coulomb: bool = True
-    offset: bool = True
-    drive_inertia: bool = False
+    viscous: bool = True  # N m s/rad
+    coulomb: bool = True  # N m
+    offset: bool = True  # N m, of the friction of both directions, or of the torque sensor
+    drive_inertia: bool = False  # kg m^2, of motor and gear, seen from the joint
+    # rad/s, below which Coulomb friction fades, as tanh(dq / speed); 0: a step, which the noise of
+    # dq throws from side to side around rest.
     coulomb_velocity: float = 0.0
-    load: bool = False
-    load_bodies: tuple[float, ...] = ()
+    load: bool = False  # friction in proportion to the torque of the bodies
+    load_bodies: tuple[float, ...] = ()  # their parameters (10 bodies,)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,11 +99,9 @@ class RobotModel:
         self.floating_base = bool(joints) and joints[0].nv == BASE_SIZE
         self.joint_names = tuple(names[self.floating_base:])
         self._joints = joints[self.floating_base:]
-        if not self._joints:
-            raise InvalidModel("the robot description has no moving joint")
-        for name, joint in zip(self.joint_names, self._joints, strict=True):
-            if joint.nv != 1:
-                raise InvalidModel(f"joint '{name}' has several degrees of freedom; one is allowed")
+        if not self._joints or any(joint.nv != 1 for joint in self._joints):
+            raise InvalidModel("joints must move, each with one degree of freedom; the robot "
+                               f"description has {', '.join(self.joint_names) or 'none'}")
         self.links = {frame.name: frame.parentJoint - 1 for frame in description.frames
                       if frame.type == pin.FrameType.BODY}
         first = {body: link for link, body in reversed(self.links.items())}
@@ -154,8 +144,6 @@ class RobotModel:
         """The same robot with other joint terms."""
         return RobotModel(self._model, terms, self.gravity)
 
-    # Layout of phi
-
     def body_slice(self, body: str | int) -> slice:
         """Where the ten parameters of a body are."""
         k = body if isinstance(body, int) else self.bodies.index(body)
@@ -188,8 +176,6 @@ class RobotModel:
         own = phi[self.term_indices(COULOMB)]
         return np.append(np.zeros(self.nv - len(own)), own)
 
-    # What the description says
-
     def carrier(self, link: str) -> tuple[slice, pin.SE3]:
         """Where in phi the body is that carries a link, and the pose of the link in its frame
         (raises UnknownFrame; InvalidModel: no joint moves it)."""
@@ -210,7 +196,7 @@ class RobotModel:
         places = np.array([[limit[joint.idx_q] for limit in (
             model.lowerPositionLimit, model.upperPositionLimit)] for joint in self._joints])
         given = (places[:, 0] < places[:, 1]) & [joint.nq == 1 for joint in self._joints]
-        efforts = np.array(model.effortLimit, dtype=float)[self.nv - len(self._joints):]
+        efforts = model.effortLimit[self.nv - len(self._joints):]
         return (np.where(given[:, None], places, [-np.inf, np.inf]),
                 np.where(efforts > 0.0, efforts, np.inf))
 
@@ -226,8 +212,6 @@ class RobotModel:
         bodies = [phi_from_pinocchio(inertia.toDynamicParameters())
                   for inertia in list(self._model.inertias)[1:]]
         return np.concatenate([*bodies, np.zeros(self.size - self.inertial)])
-
-    # Dynamics
 
     def sample_positions(self, rng: np.random.Generator, n: int) -> Array:
         """Random positions (n, nv), with a floating base (n, nv + 1)."""

@@ -67,10 +67,7 @@ class Plan(NamedTuple):
 
 class Target:
     """A driver or controller; here, one whose single service takes all that hangs on a flange.
-
-    Args:
-        robot: client of other nodes, as `ros.ros_client.RosClient` is.
-    """
+    robot: client of other nodes, as `ros.ros_client.RosClient` is."""
 
     takes_tool = True  # all that hangs on the flange, not the load beside a tool configured there
     needs_limits = True  # it moves the arm by the payload: its largest mass must be known
@@ -143,11 +140,8 @@ class Target:
 
     def mass_limit(self, urdf: str) -> tuple[float, str]:
         """The largest mass that may be sent [kg], by the settings or else by the maker's rating of
-        the model that the robot description names, and who says so; 0: not known, and why.
-
-        Args:
-            urdf: the robot description that is in use; empty: there is none.
-        """
+        the model that a robot description (empty: none) names, and who says so; 0: not known, and
+        why."""
         if self.settings.load.rated_payload > 0.0:
             return self.settings.load.rated_payload, "load.rated_payload"
         name = ElementTree.fromstring(urdf).get("name", "") if urdf else ""

@@ -70,14 +70,11 @@ class MotionLimits(NamedTuple):
 
 
 def moves(poses: Array, durations: Array, ramps: Array) -> Trajectory:
-    """Moves of all joints from pose to pose (k + 1, joints), at rest in each.
+    """Moves of all joints from pose to pose (k + 1, joints), at rest in each, of durations (k,) and
+    with ramps (k,) at both ends [s].
 
-    Args:
-        durations: (k,) of the moves [s]; ramps: (k,) of the ramps at both of their ends [s].
-
-    Returns:
-        The poses, and the ends of the ramps between them: every third point is a pose. Progress in
-        a ramp is ``x^3 - x^4 / 2``, which the quintics of a trajectory represent exactly.
+    Points are the poses, and the ends of the ramps between them: every third one is a pose.
+    Progress in a ramp is ``x^3 - x^4 / 2``, which the quintics of a trajectory represent exactly.
     """
     speed = np.diff(poses, axis=0) / (durations - ramps)[:, None]
     rise, ends = 0.5 * ramps[:, None] * speed, np.cumsum(durations)
@@ -135,14 +132,11 @@ def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array
 
 
 def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) -> tuple[str, ...]:
-    """What is wrong with a motion, a sentence each; empty where nothing is.
+    """What is wrong with a motion from a pose (joints,) of all joints, a sentence each.
 
     The one check of planner, guide and execution: it samples the points that a controller is sent,
     takes speeds and accelerations from differences of positions, and compares the collision shapes
     themselves.
-
-    Args:
-        pose: (joints,) where every joint of the description is now [rad or m].
     """
     if not all(np.isfinite(part).all() for part in motion[:4]):
         return ("the trajectory holds numbers that are not finite",)

@@ -140,10 +140,8 @@ def open_recording(path: Path, settings: Settings, asked: Collection[str] = (),
 
 def select_topics(bag: Bag, settings: Settings, asked: Collection[str], notes: list[str]
                   ) -> dict[str, InputTopic]:
-    """The topics to read by name: those of the settings, or others that cannot be meant otherwise.
-
-    Args:
-        asked: as in `open_recording`; notes: gets a sentence on each choice.
+    """The topics to read by name: those of the settings, or others that cannot be meant otherwise;
+    asked: as in `open_recording`; notes: gets a sentence on each choice.
 
     Raises:
         RecordingError: no wrench, several and none chosen, or a chosen topic that is missing or of

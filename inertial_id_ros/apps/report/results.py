@@ -218,13 +218,8 @@ def prediction_of(identifier: Identifier, estimates: Sequence[Outcome], origin: 
 
 def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign: float,
             tool: Array, origin: int) -> Prediction:
-    """Predict the wrench of a window, bin by bin.
-
-    Args:
-        window: with all bins; free: (n,) True for those that tell of the payload.
-        estimates: the outcomes, oldest first; sign: of readings against W + bias.
-        tool: phi (10,) of what is carried beside the payload; origin: stamp of the start [ns].
-    """
+    """Predict the wrench of a window, bin by bin; free: (n,) True for bins that tell of the
+    payload; sign: of readings against W + bias; tool: phi (10,) of what is carried beside it."""
     motion, n = window.motion, len(window.used)
     back = motion.rotation.transpose(0, 2, 1)
     rows = regressor(motion.acceleration - back @ GRAVITY, motion.omega, motion.alpha)
