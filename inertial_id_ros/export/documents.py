@@ -29,13 +29,10 @@ URDF_PARTS = """{comments}
   <origin xyz="0 0 0" rpy="0 0 0"/>
 </joint>
 """
-# URDF: the parent without mass, and the payload fixed to it. SDF: a model with one link, whose
-# frame is that of the parent; 1.7 is the oldest version in which frames mean what they mean in all
-# later ones. MJCF: a model with one body likewise; principal moments and axes stand in it, for
-# which MuJoCo does not have to solve. USD: a layer whose default prim is the payload, a rigid body
-# in the parent's frame as UsdPhysics has it (openusd.org, "Rigid Body Physics in USD"):
-# `centerOfMass` in the prim's own space, `diagonalInertia` along the principal axes, which
-# `principalAxes` (w, x, y, z) turns into it.
+# URDF: the parent without mass, and the payload fixed to it. SDF, MJCF, USD: one body in the frame
+# of the parent. SDF 1.7 is the oldest version in which frames mean what they mean in all later
+# ones. USD (openusd.org, "Rigid Body Physics in USD"): `centerOfMass` in the prim's own space,
+# `diagonalInertia` along the principal axes, which `principalAxes` (w, x, y, z) turns into it.
 TEMPLATES = {"urdf": f"""<?xml version="1.0"?>
 <robot name={{link}}>
 <!-- leave this link out where the robot description has it -->

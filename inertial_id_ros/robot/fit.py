@@ -91,8 +91,7 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
         gain_spread: `Drives.spread`; None: torques were measured.
 
     Raises:
-        InvalidData: numbers beyond those of a robot. InfeasibleProblem: no robot can have them.
-        InvalidSetting: constraints that are not understood.
+        InvalidData: numbers beyond those of a robot. InfeasibleProblem: none can have them.
     """
     model, free = rows.model, least_squares.fit_unconstrained(rows)
     design, bodies = least_squares.description_reference(model), len(model.bodies)

@@ -226,10 +226,9 @@ class RobotModel:
         `BASE_SIZE` rows are those of a floating base, which no joint torque enters.
 
         Args:
-            q: (n, nv) joint positions [rad] or [m]; a floating base comes first, by position [m]
-                and quaternion x, y, z, w: (n, 7 + joints).
-            dq, ddq: (n, nv) velocities and their derivatives; a floating base comes first, by
-                linear [m/s] and angular velocity [rad/s] in its own axes.
+            q, dq, ddq: (n, nv) [rad] or [m] and derivatives; a floating base comes first, in q by
+                position [m] and quaternion x, y, z, w: (n, 7 + joints), in dq by linear [m/s] and
+                angular velocity [rad/s] in its own axes.
             span: time [s] over which forces were averaged, for friction that changes sides within.
         """
         out = np.zeros((len(q), self.nv, self.size))

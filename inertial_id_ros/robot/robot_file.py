@@ -116,8 +116,7 @@ class TorqueLoad:
         in_proportion: (j, e) errors per torque of each joint.
 
     Raises:
-        InvalidModel: another description, or no moving body carries the frame.
-        UnknownFrame: the description has no such link.
+        InvalidModel, UnknownFrame: another description, or no moving body carries the frame.
     """
 
     def __init__(self, robot: IdentifiedRobot, urdf: str, frame: str) -> None:

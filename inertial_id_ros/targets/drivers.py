@@ -51,13 +51,11 @@ def _stated(numbers: np.ndarray | None, inertia: bool = True) -> Values:
 
 
 class UniversalRobots(Target):
-    """``set_payload`` of ur_robot_driver, about the tool flange, read back from the interfaces that
-    a broadcaster publishes.
+    """``set_payload`` of ur_robot_driver, about the tool flange, read back from a broadcaster.
 
     The request has had three forms: mass and centre of mass (ur_msgs up to 2.5); with the inertia
     as well (2.6); one geometry_msgs/Inertia (Rolling). Drivers up to 3.8, 4.8 and 6.0 drop the
-    inertia of the second form without a word. Those that read it also export
-    ``payload/inertia.ixx``: only then is it sent.
+    inertia of the second form. Those that read it export ``payload/inertia.ixx``, too.
     """
 
     changes_wrench = True
@@ -110,9 +108,8 @@ class Franka(Target):
     """``set_load`` of franka_ros2, read back from the robot state.
 
     The load hangs on the end effector that is set in Desk, and is given about the flange. The robot
-    takes it only while it is idle, that is while no controller holds command interfaces. The
-    request has had two forms: numbers, with the tensor column after column, and one
-    geometry_msgs/InertiaStamped.
+    takes it only while no controller holds command interfaces. The request has had two forms:
+    numbers, with the tensor column after column, and one geometry_msgs/InertiaStamped.
     """
 
     takes_tool = False
@@ -236,18 +233,14 @@ class Fanuc(Target):
 
 # ---- controllers ---------------------------------------------------------------------------------
 # None of them takes an inertia. Both that compensate gravity apply the torque at the origin of the
-# sensor, so that the centre of mass is sent from there, along the axes of the frame that they name,
-# wherever that frame has its origin.
+# sensor: the centre of mass is sent from there, along the axes of the frame that they name.
+
 
 class ParameterTarget(Target):
-    """A node that takes values as parameters.
-
-    Attributes:
-        prefixes: of the parameters that are read; default: name of the node.
-    """
+    """A node, `default` by name, that takes values as parameters."""
 
     needs_limits = False
-    prefixes: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()  # of the parameters that are read
 
     @property
     def node(self) -> str:

@@ -73,12 +73,8 @@ class Knowledge(NamedTuple):
 
     def gains(self, arm: Arm, motions: Sequence[Trajectory], wanted: Array) -> Array:
         """What each of b motions of all joints of an arm brings (b,): logarithms of the standard
-        deviations of mass, centre of mass and inertia, weighted, a second [nats/s].
-
-        Args:
-            wanted: standard deviations (10,), infinite where nothing is wanted; what is known well
-                enough counts hardly any more.
-        """
+        deviations of mass, centre of mass and inertia, weighted, a second [nats/s]; wanted: (10,)
+        of them, infinite where nothing is: what is known well enough counts hardly any more."""
         asked = np.isfinite(wanted)
 
         def missing(information: Array) -> Array:

@@ -84,13 +84,9 @@ def render(title: str, verdict: Diagnosis, sections: Sequence[Section]) -> str:
 
 
 def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], description: str) -> Figure:
-    """A chart of curves over times (n,) [s] (raises MissingPackage).
-
-    Args:
-        curves: NaN is a gap; no name, no entry in the legend. Dashed ones come last, and do not
-            change the range.
-        unit: of the values; description: what there is to see, in words.
-    """
+    """A chart of curves over times (n,) [s] (raises MissingPackage): NaN is a gap; no name, no
+    entry in the legend; dashed ones come last, and do not change the range. description: what
+    there is to see."""
     with optional_packages("drawing a report"):
         from matplotlib.figure import Figure as Drawing
     drawing = Drawing(figsize=(4.6, 2.9), layout="constrained")

@@ -198,11 +198,8 @@ class Prediction(NamedTuple):
 
 def prediction_of(identifier: Identifier, estimates: Sequence[Outcome], origin: int
                   ) -> Prediction | None:
-    """Predict the wrench that an identifier still has; None where it has none.
-
-    Args:
-        estimates: its outcomes, oldest first; origin: stamp of the start [ns].
-    """
+    """Predict the wrench that an identifier still has, by its outcomes, oldest first; None where it
+    has none; origin: stamp of the start [ns]."""
     history, tool = identifier.course.history, identifier.beliefs.tool
     end = min(history.end, history.wrench_end)
     window = history.window(end, LONGEST, marked=False)
