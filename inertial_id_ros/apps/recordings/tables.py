@@ -362,7 +362,9 @@ def read_motion(path: Path, columns: Columns, settings: Settings, episode: int =
         if not (by_efforts or settings.robot_description.file):
             raise InvalidSetting(f"{table.what} holds joint positions: name the robot description "
                                  "with --urdf")
-        samples["joint states"] = table.joint_states(stamps, by_efforts)
+        samples["joint states"] = states = table.joint_states(stamps, by_efforts)
+        if len(states.names) != states.positions.shape[1]:
+            raise InvalidData(f"{table.what} does not name its joints, as --columns can")
     elif stamps is None:
         return _poses_at_rest(table)
     else:
@@ -386,6 +388,6 @@ def _poses_at_rest(table: Table) -> PosesAtRest:
     turn = table.orientation().as_matrix()
     wrench = table.rows(table.columns.wrench, 6, finite=True)
     if not FEWEST_POSES <= len(wrench) <= MOST_POSES:
-        raise InvalidData(f"{table.what} has {len(wrench)} rows without a time, taken for poses at "
-                          f"rest; {FEWEST_POSES} to {MOST_POSES} can be used")
+        raise InvalidData(f"{table.what} has {len(wrench)} rows, taken for poses at rest; "
+                          f"{FEWEST_POSES} to {MOST_POSES} can be used")
     return PosesAtRest(turn, wrench, table.columns.frame)
