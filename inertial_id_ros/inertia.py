@@ -23,6 +23,7 @@ PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy"
 GROUPS = {"mass": slice(0, 1), "com": slice(1, 4), "inertia": slice(4, 10)}  # of the ten
 # Row and column of the six tensor entries, in the order of phi.
 _ROWS, _COLS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
+_SKEW = np.cross(np.eye(3)[:, None], np.eye(3)).transpose(0, 2, 1).reshape(3, 9)
 _TINY = np.finfo(float).tiny
 
 
@@ -36,12 +37,7 @@ class Body(NamedTuple):
 
 def skew(vectors: ArrayLike) -> Array:
     """Cross-product matrices (..., 3, 3) of vectors (..., 3): ``skew(a) @ b == cross(a, b)``."""
-    v = np.asarray(vectors)
-    out = np.zeros((*v.shape, 3), v.dtype)
-    x, y, z = v[..., 0], v[..., 1], v[..., 2]
-    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -z, y, -x
-    out[..., 1, 0], out[..., 2, 0], out[..., 2, 1] = z, -y, x
-    return out
+    return np.asarray(np.asarray(vectors) @ _SKEW).reshape(*np.shape(vectors), 3)
 
 
 def tensor_from_six(six: ArrayLike) -> Array:
@@ -84,37 +80,29 @@ def move_body(body: Body, rotation: ArrayLike, translation: ArrayLike) -> Body:
     return Body(body.mass, turn @ body.com + shift, 0.5 * (inertia + inertia.T))
 
 
-def _to_pseudo(phi: Array) -> Array:
-    out, tensor = np.zeros((4, 4)), tensor_from_six(phi[4:])
-    out[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
-    out[:3, 3] = out[3, :3] = phi[1:4]
-    out[3, 3] = phi[0]
-    return out
-
-
-def _from_pseudo(pseudo: Array) -> Array:
-    sigma = pseudo[:3, :3]
-    return np.r_[pseudo[3, 3], pseudo[:3, 3],
-                 six_from_tensor(np.trace(sigma) * np.eye(3) - sigma)]
-
-
-# Matrices (16, 10) and (10, 16) between phi and the entries of the pseudo-inertia.
-_TO_PSEUDO = np.stack([_to_pseudo(e).ravel() for e in np.eye(10)], axis=1)
-_FROM_PSEUDO = np.stack([_from_pseudo(e.reshape(4, 4)) for e in np.eye(16)], axis=1)
+# Matrix (16, 10) from phi to the entries of the pseudo-inertia.
+_TENSORS, _BASIS = tensor_from_six(np.eye(10)[:, 4:]), np.zeros((10, 4, 4))
+_BASIS[:, :3, :3] = 0.5 * np.trace(_TENSORS, 0, 1, 2)[:, None, None] * np.eye(3) - _TENSORS
+_BASIS[1:4, :3, 3] = _BASIS[1:4, 3, :3] = np.eye(3)
+_BASIS[0, 3, 3] = 1.0
+_TO_PSEUDO = np.ascontiguousarray(_BASIS.reshape(10, 16).T)
 
 
 def pseudo_inertia(phi: ArrayLike) -> Array:
-    """Pseudo-inertia (4, 4) ``[[Sigma, h], [h', m]]`` (Wensing et al. 2017, eq. 13)."""
-    return (_TO_PSEUDO @ np.asarray(phi, dtype=float)).reshape(4, 4)
+    """Pseudo-inertia (..., 4, 4) ``[[Sigma, h], [h', m]]`` of phi (..., 10) (Wensing et al. 2017,
+    eq. 13)."""
+    return (np.asarray(phi, dtype=float) @ _TO_PSEUDO.T).reshape(*np.shape(phi)[:-1], 4, 4)
 
 
 def phi_from_pseudo_inertia(pseudo: ArrayLike) -> Array:
-    """phi (10,) from a pseudo-inertia (4, 4)."""
-    return _FROM_PSEUDO @ np.asarray(pseudo, dtype=float).ravel()
+    """phi (..., 10) from pseudo-inertias (..., 4, 4)."""
+    j = np.moveaxis(np.asarray(pseudo, dtype=float), (-2, -1), (0, 1))
+    return np.stack([j[3, 3], *j[:3, 3], j[1, 1] + j[2, 2], -j[0, 1], -j[0, 2],
+                     j[0, 0] + j[2, 2], -j[1, 2], j[0, 0] + j[1, 1]], axis=-1)
 
 
 def transform_phi(phi: ArrayLike, rotation: ArrayLike, translation: ArrayLike) -> Array:
-    """phi (10,) in frame A from phi in frame B, where ``x_A = rotation x_B + translation``."""
+    """phi (..., 10) in frame A from that in frame B, where ``x_A = rotation x_B + translation``."""
     homogeneous = np.eye(4)
     homogeneous[:3, :3], homogeneous[:3, 3] = rotation, translation
     return phi_from_pseudo_inertia(homogeneous @ pseudo_inertia(phi) @ homogeneous.T)
@@ -122,7 +110,7 @@ def transform_phi(phi: ArrayLike, rotation: ArrayLike, translation: ArrayLike) -
 
 def transform_matrix(rotation: ArrayLike, translation: ArrayLike) -> Array:
     """Matrix (10, 10) of ``transform_phi``, which is linear in phi; carries a covariance along."""
-    return np.stack([transform_phi(e, rotation, translation) for e in np.eye(10)], axis=1)
+    return transform_phi(np.eye(10), rotation, translation).T
 
 
 def min_eigenvalue(phi: ArrayLike) -> float:

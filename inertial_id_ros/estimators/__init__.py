@@ -54,6 +54,5 @@ def create(settings: Settings) -> Estimator:
     """
     method = settings.estimator.method
     file = "reference_body" if method in ("ols", "wls") else method
-    module = import_module(f"{__package__}.{file}")
-    estimator: Estimator = getattr(module, method.capitalize())(settings)
-    return estimator
+    made = getattr(import_module(f"{__package__}.{file}"), method.capitalize())
+    return cast(Estimator, made(settings))

@@ -15,7 +15,7 @@ anywhere (self-concordant: Boyd, Vandenberghe 2004, section 9.6), fast where w f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -40,10 +40,10 @@ _STEPS = 50  # at one weight
 
 
 class Step(NamedTuple):
-    """A Newton step: the factor P (4, 4) it starts from, and the change of Z in its frame.
+    """A Newton step.
 
     Attributes:
-        residual: (n,) ``A svec(Z) - t`` at the start.
+        factor: P (4, 4) it starts from; residual: (n,) ``A svec(Z) - t`` there.
         change: (4, 4) from the identity, of the length that lowers the objective most.
         triangle: (10, 10) upper factor of half the Hessian at the start.
         decrement: squared Newton decrement, twice what the full step promises.
@@ -116,7 +116,13 @@ class Entropic(Estimator):
         body, mass = data.body, data.mass
         if not mass > 0.0:
             raise no_load(mass)
-        modes = find_modes(smat(mass * problem.matrix @ body.to_phi), problem.target, GAMMAS)
+        fit = BarrierFit(smat(mass * problem.matrix @ body.to_phi), problem.target)
+        factor, modes = np.eye(SIDE), list[Step]()
+        for weight in fit.weights_down_to(GAMMAS[0]):
+            factor = fit.find_center(weight, factor, NEAR).factor
+        for gamma in GAMMAS:
+            modes.append(fit.find_center(gamma, factor))
+            factor = modes[-1].factor
         gamma, mode = max(zip(GAMMAS, modes, strict=True), key=lambda pair: log_evidence(*pair))
         pseudo = mode.factor @ mode.factor.T + SMALLEST * np.diag([1.0, 1.0, 1.0, 0.0])
         phi = body.make_consistent(mass * (body.to_phi @ svec(pseudo)))
@@ -129,24 +135,6 @@ class Entropic(Estimator):
         larger, axes = np.linalg.eigh(np.eye(len(root)) + root.T @ error @ root)
         root = root @ axes / np.sqrt(np.maximum(larger, 1.0))  # 1, but for rounding
         return Solution(phi, covariance_of(np.concatenate([problem.matrix, root.T])))
-
-
-def find_modes(tensor: Array, target: Array, gammas: Sequence[float]) -> list[Step]:
-    """The optimum for each of several weights, which must fall.
-
-    Args:
-        tensor: (n, 4, 4) rows on pseudo-inertias in units of J0, as symmetric matrices;
-            target: (n,).
-    """
-    fit = BarrierFit(tensor, target)
-    factor: Array = np.eye(SIDE)
-    for weight in fit.weights_down_to(gammas[0]):
-        factor = fit.find_center(weight, factor, NEAR).factor
-    modes = []
-    for gamma in gammas:
-        modes.append(fit.find_center(gamma, factor))
-        factor = modes[-1].factor
-    return modes
 
 
 def log_evidence(gamma: float, mode: Step) -> float:

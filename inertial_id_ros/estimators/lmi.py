@@ -102,17 +102,16 @@ class Lmi(Estimator):
             raise InvalidShape(f"lmi.support is '{self._support}', which needs a shape")
         data = regularise(problem, shape)
         to_phi, floor = data.body.to_phi, MASS_FLOOR * data.mass_scale
-        rows, union = [np.eye(_SIZE)[MASS]], list[Array]()
+        rows, union, pseudo = np.eye(_SIZE)[[MASS]], np.empty((0, _SIZE)), pseudo_inertia(to_phi.T)
         if shape is not None and self._support == "box":
-            for sign, bound in zip((1.0, -1.0), shape.bounds, strict=True):
-                rows += list(sign * (to_phi[1:4] - np.outer(bound, to_phi[0])))
-        elif shape is not None and self._support == "ellipsoid":
-            rows.append(_ellipsoid_row(shape.ellipsoid, to_phi))
+            low, high = (to_phi[1:4] - np.outer(bound, to_phi[0]) for bound in shape.bounds)
+            rows = np.concatenate([rows, low, -high])
+        elif shape is not None and self._support == "ellipsoid":  # tr(J(to_phi x) Q)
+            rows = np.stack([*rows, np.tensordot(pseudo, shape.ellipsoid)])
         elif shape is not None and self._support == "ellipsoids":
-            union = [_ellipsoid_row(form, to_phi) for form in shape.ellipsoids]
-        matrix = np.array([row / np.linalg.norm(row) for row in rows])
-        x = self._nearest(data, matrix, np.r_[floor, np.zeros(len(rows) - 1)], np.array(union),
-                          shape)
+            union = np.stack([np.tensordot(pseudo, form) for form in shape.ellipsoids])
+        rows, union = (a / np.linalg.norm(a, axis=1, keepdims=True) for a in (rows, union))
+        x = self._nearest(data, rows, np.r_[floor, np.zeros(len(rows) - 1)], union, shape)
         if x[MASS] <= 2.0 * floor:
             raise NotEnoughData(
                 "no body that is allowed fits the data (mass without constraints: "
@@ -170,9 +169,3 @@ def _repair(x: Array, rows: Array, limits: Array) -> Array:
     outside = (slack < 0.0) & (room > 0.0)
     share = float(np.max(slack[outside] / (slack - room)[outside], initial=0.0))
     return (1.0 - share) * x + share * within
-
-
-def _ellipsoid_row(form: Array, to_phi: Array) -> Array:
-    """Row (10,), of length one, with ``row @ x ~ tr(J(to_phi x) Q)`` for Q (4, 4)."""
-    row = np.array([np.sum(pseudo_inertia(e) * form) for e in np.eye(_SIZE)]) @ to_phi
-    return np.asarray(row / np.linalg.norm(row))

@@ -30,18 +30,10 @@ class Point(NamedTuple):
     """A body: mass, centre (3,), principal axes (3, 3) in columns, second moments (3,) along them.
     """
 
-    mass: float
-    center: Array
-    axes: Array
-    moments: Array
-
-    @classmethod
-    def of(cls, pseudo: Array) -> Point:
-        """The body of a positive definite pseudo-inertia (4, 4)."""
-        mass = float(pseudo[3, 3])
-        center = pseudo[:3, 3] / mass
-        moments, axes = np.linalg.eigh(pseudo[:3, :3] - mass * np.outer(center, center))
-        return cls(mass, center, axes, np.maximum(moments, np.finfo(float).tiny))
+    mass: float = 1.0
+    center: Array = np.zeros(3)
+    axes: Array = np.eye(3)
+    moments: Array = np.ones(3)
 
     @property
     def factor(self) -> Array:
@@ -53,11 +45,12 @@ class Point(NamedTuple):
 
     def moved(self, change: Array) -> Point:
         """The body after a change (4, 4) of its pseudo-inertia in the frame of its factor."""
-        root = self.factor
-        unit = Point.of(np.eye(4) + change)  # well scaled: nothing is lost there
-        axes, sizes, _ = np.linalg.svd(root[:3, :3] @ (unit.axes * np.sqrt(unit.moments)))
-        center = self.center + root[:3, :3] @ unit.center / np.sqrt(self.mass)
-        return Point(self.mass * unit.mass, center, axes, np.maximum(sizes, _THINNEST)**2)
+        root, unit = self.factor[:3, :3], np.eye(4) + change  # well scaled: nothing is lost there
+        mass, shift = unit[3, 3], unit[:3, 3] / unit[3, 3]
+        axes, sizes, _ = np.linalg.svd(
+            root @ np.linalg.cholesky(unit[:3, :3] - mass * np.outer(shift, shift)))
+        return Point(self.mass * mass, self.center + root @ shift / np.sqrt(self.mass), axes,
+                     np.maximum(sizes, _THINNEST)**2)
 
 
 class Manifold(Estimator):
@@ -70,21 +63,25 @@ class Manifold(Estimator):
         scale = data.mass_scale
         # Unknown: y = MARGIN x / scale, positive definite where the margin holds.
         pseudo = _nearest(data.matrix @ to_x * scale, data.target,
-                          Point.of(smat(MARGIN @ data.compact / scale)))
+                          np.linalg.cholesky(smat(MARGIN @ data.compact / scale)))
         if pseudo[3, 3] <= 2.0 * MASS_FLOOR:
             raise no_load(float(data.optimum[MASS]))
         return data.solution(scale * (to_x @ svec(pseudo)))
 
 
-def _nearest(matrix: Array, target: Array, start: Point) -> Array:
+def _nearest(matrix: Array, target: Array, unit: Array) -> Array:
     """The pseudo-inertia (4, 4) that minimises ``|matrix svec(J) - target|^2``, or the best one
-    after `MAX_STEPS`; matrix: (10, 10); target: (10,)."""
+    after `MAX_STEPS`.
+
+    Args:
+        matrix: (10, 10); target: (10,).
+        unit: (4, 4) factor of where to begin, in whose frame the barrier's pull is towards it.
+    """
     free = smat(np.linalg.solve(matrix, target))
     if np.linalg.eigvalsh(free)[0] > 0.0:
         return free
-    unit = start.factor  # in whose frame the barrier's pull is towards the start
     fit = BarrierFit(unit.T @ smat(matrix) @ unit, target)
-    best = point = Point.of(np.eye(4))
+    best = point = Point()
     least, steps = np.inf, 0
     for weight in fit.weights_down_to(LAST_WEIGHT):
         while steps < MAX_STEPS:

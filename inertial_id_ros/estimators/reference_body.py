@@ -99,9 +99,8 @@ def body_coordinates(unit: Array) -> ReferenceBody:
     factor[:3, :3] = np.linalg.cholesky(pseudo[:3, :3] - np.outer(com, com))
     factor[:3, 3] = com
     inverse = np.linalg.inv(factor)
-    to_phi = [phi_from_pseudo_inertia(factor @ smat(e) @ factor.T) for e in _EYE]
-    from_phi = [svec(inverse @ pseudo_inertia(e) @ inverse.T) for e in _EYE]
-    return ReferenceBody(unit, np.stack(to_phi, axis=1), np.stack(from_phi, axis=1))
+    return ReferenceBody(unit, phi_from_pseudo_inertia(factor @ smat(_EYE) @ factor.T).T,
+                         svec(inverse @ pseudo_inertia(_EYE) @ inverse.T).T)
 
 
 def covariance_of(rows: Array) -> Array:

@@ -17,10 +17,11 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf
+from scipy.spatial.distance import cdist
 
 from ..inertia import Array, phi_from_pseudo_inertia, point_columns, pseudo_inertia, skew
 from ..settings import ShapeSettings
-from .point_sets import directions, farthest_points, spiral, squared_distances
+from .point_sets import directions, farthest_points, spiral
 from .shape import INTERIOR_POINTS, SURFACE_POINTS, Shape
 
 NODES, RANK = 250, 60
@@ -73,7 +74,7 @@ def density_prior(shape: Shape) -> DensityPrior:
     share = shape.volumes / shape.volumes.sum()
     cloud = np.concatenate([shape.surface, shape.points])
     nodes = cloud[farthest_points(cloud, NODES)]
-    distance = np.stack([squared_distances(shape.points, node) for node in nodes])
+    distance = cdist(nodes, shape.points, "sqeuclidean")
     spread = float(share @ distance.min(axis=0))
     nearest = np.bincount(distance.argmin(axis=0), share, len(nodes)).astype(float)
     volumes = np.maximum(nearest, VOLUME_FLOOR / len(nodes))
@@ -103,7 +104,7 @@ def _match_moments(columns: Array, volumes: Array, wanted: Array) -> Array:
 def _modes(nodes: Array) -> Array:
     """Low-rank factor (n, r) of the kernel between nodes, by pivoted Cholesky."""
     diagonal = float((np.ptp(nodes, axis=0) ** 2).sum())
-    distance = ((nodes[:, None] - nodes) ** 2).sum(axis=2)
+    distance = cdist(nodes, nodes, "sqeuclidean")
     kernel = np.mean([np.exp(-distance / (2.0 * s * s * diagonal)) for s in LENGTH_SCALES], axis=0)
     columns, pivots, rank, _ = dpstrf(kernel, tol=_PIVOT_FLOOR, lower=1)
     factor = np.empty((len(nodes), min(rank, RANK)))
@@ -119,17 +120,16 @@ def _slack_covariance(second: Array, spread: float, size_error: float) -> Array:
         second: (3, 3) moments about the centre; spread: within nodes [m^2].
     """
     units = np.eye(9).reshape(3, 3, 3, 3)[np.triu_indices(3)]
-    moments = [0.25 * spread * np.maximum(unit, unit.T) for unit in units]
-    for axis in np.linalg.eigh(second)[1].T:
-        stretch = size_error * np.outer(axis, axis) @ second
-        moments.append(stretch + stretch.T)
-    columns = np.stack([_phi_of(moment) for moment in moments], axis=1)
-    return np.asarray(columns @ columns.T)
+    axes = np.linalg.eigh(second)[1].T
+    stretch = size_error * axes[:, :, None] * axes[:, None] @ second
+    rows = _phi_of(np.concatenate([0.25 * spread * np.maximum(units, units.transpose(0, 2, 1)),
+                                   stretch + stretch.transpose(0, 2, 1)]))
+    return np.asarray(rows.T @ rows)
 
 
 def _phi_of(second: Array) -> Array:
-    """phi (10,) of second moments (3, 3) [kg m^2], without mass and first moments."""
-    return phi_from_pseudo_inertia(np.pad(second, (0, 1)))
+    """phi (n, 10) of second moments (n, 3, 3) [kg m^2], without mass and first moments."""
+    return phi_from_pseudo_inertia(np.pad(second, ((0, 0), (0, 1), (0, 1))))
 
 
 def _depth_covariance(second: Array, known: Array) -> Array:
@@ -140,15 +140,11 @@ def _depth_covariance(second: Array, known: Array) -> Array:
     """
     scale = np.sqrt(np.diag(known) + 1e-12 * np.diag(known).max())
     information = np.linalg.inv(known / np.outer(scale, scale) + 1e-9 * np.eye(10))
-    lacking = np.zeros((10, 10))
     moments, axes = np.linalg.eigh(second)
-    for moment, axis in zip(moments, axes.T, strict=True):
-        # Second moments along the axes are linear in phi: Sigma = tr(I)/2 1 - I.
-        column = _phi_of(np.outer(axis, axis))
-        scaled = column / scale
-        present = 1.0 / float(scaled @ information @ scaled)
-        lacking += max((DEPTH_ERROR * float(moment)) ** 2 - present, 0.0) * np.outer(column, column)
-    return lacking
+    rows = _phi_of(axes.T[:, :, None] * axes.T[:, None])  # (3, 10) of a unit moment along each
+    present = 1.0 / np.sum(rows / scale @ information * (rows / scale), axis=1)
+    lacking = np.maximum((DEPTH_ERROR * moments) ** 2 - present, 0.0)
+    return np.asarray(rows.T * lacking @ rows)
 
 
 def shape_covariance(shape: Shape, phi: Array, settings: ShapeSettings) -> Array:
@@ -162,8 +158,8 @@ def shape_covariance(shape: Shape, phi: Array, settings: ShapeSettings) -> Array
         steps[6 + k, :3, :3] = 0.2 * settings.error * np.outer(own, own)
     steps[3:, :3, 3] = -steps[3:, :3, :3] @ middle
     moved = steps @ pseudo_inertia(phi)
-    columns = np.stack([phi_from_pseudo_inertia(m + m.T) for m in moved], axis=1)
-    return np.asarray(columns @ columns.T)
+    rows = phi_from_pseudo_inertia(moved + moved.transpose(0, 2, 1))
+    return np.asarray(rows.T @ rows)
 
 
 _PLASTIC = 0.8191725133961645 ** np.array([1, 2, 3])  # of the R3 low-discrepancy lattice
@@ -182,8 +178,8 @@ def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
 
 
 @lru_cache(maxsize=1)
-def _unit_ball() -> Shape:
-    """A ball of radius 1 m about the origin that bounds the object."""
+def _unit_ball() -> DensityPrior:
+    """The prior of a ball of radius 1 m about the origin that bounds the object."""
     lattice = (0.5 + np.arange(1, INTERIOR_POINTS + 1)[:, None] * _PLASTIC) % 1.0
     points = np.cbrt(lattice[:, :1]) * directions(lattice[:, 1], lattice[:, 2])
     volumes = np.full(INTERIOR_POINTS, 4.0 / 3.0 * np.pi / INTERIOR_POINTS)

@@ -4,25 +4,20 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial import ConvexHull
+from scipy.spatial.distance import cdist
 
 from ..inertia import Array
 
 
 def farthest_points(cloud: Array, count: int) -> np.ndarray:
     """Indices of `count` points of cloud (n, 3), each as far as possible from those before."""
-    columns = np.asfortranarray(cloud)
-    chosen = [int(squared_distances(columns, cloud.mean(axis=0)).argmax())]
-    distance = squared_distances(columns, cloud[chosen[0]])
-    for _ in range(min(count, len(cloud)) - 1):
+    chosen, distance = list[int](), cdist(cloud, [cloud.mean(axis=0)], "sqeuclidean")
+    for k in range(min(count, len(cloud))):
         chosen.append(int(distance.argmax()))
-        np.minimum(distance, squared_distances(columns, cloud[chosen[-1]]), out=distance)
+        to_it = cdist(cloud, cloud[chosen[-1:]], "sqeuclidean")
+        distance = np.minimum(distance, to_it) if k else to_it
     return np.array(chosen)
-
-
-def squared_distances(points: Array, point: Array) -> Array:
-    """Squared distances (n,) of points (n, 3) from a point (3,)."""
-    x, y, z = points.T - point[:, None]
-    return np.asarray(x * x + y * y + z * z)
 
 
 def directions(height: Array, turn: Array) -> Array:
@@ -56,8 +51,6 @@ def has_volume(points: Array) -> bool:
 def enclosing_ellipsoid(points: Array) -> Array:
     """Q (4, 4) with ``[x; 1]' Q [x; 1] >= 0`` in the smallest ellipsoid about points (n, 3)
     (Khachiyan 1996); Wensing et al. 2017, eqs 22 and 23, use this form."""
-    from scipy.spatial import ConvexHull  # loads slowly, and most runs need none
-
     points = points[ConvexHull(points).vertices]
     points = points[farthest_points(points, 200)]
     n, d = points.shape

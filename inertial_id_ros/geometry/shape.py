@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
 
 from ..errors import InvalidShape
 from ..extras import optional_packages
@@ -91,8 +93,7 @@ class Shape:
     def axes(self) -> Array:
         """Principal axes (3, 3) of the evenly filled shape, as columns."""
         pseudo = pseudo_inertia(self.unit_phi)
-        com = pseudo[:3, 3]
-        return np.linalg.eigh(pseudo[:3, :3] - np.outer(com, com))[1]
+        return np.linalg.eigh(pseudo[:3, :3] - np.outer(pseudo[3, :3], pseudo[3, :3]))[1]
 
     @cached_property
     def ellipsoid(self) -> Array:
@@ -225,25 +226,22 @@ def join_shapes(shapes: Sequence[Shape]) -> Shape:
     """
     if len(shapes) == 1:
         return shapes[0]
-    from scipy.spatial import ConvexHull  # loads slowly, and most runs have no shape
-
     # Faces (k, 4): ``n . x + d`` is the distance outside of each [m].
     hulls = [ConvexHull(shape.surface).equations for shape in shapes]
-    points, volumes = list[Array](), list[Array]()
+    owned = list[Array]()  # (n,) which points of each no shape before it holds
     for k, shape in enumerate(shapes):
-        own = np.ones(len(shape.points), dtype=bool)
-        for hull in hulls[:k]:
-            own &= np.any(shape.points @ hull[:, :3].T + hull[:, 3] > 0.0, axis=1)
-        if not own.any():
+        owned.append(np.all([np.ones(len(shape.points), dtype=bool), *(
+            np.any(shape.points @ hull[:, :3].T + hull[:, 3] > 0.0, axis=1)
+            for hull in hulls[:k])], axis=0))
+        if not owned[-1].any():
             raise InvalidShape(f"part {k + 1} of the shape ({shape.name}) lies within the others")
-        points.append(shape.points[own])
-        volumes.append(shape.volumes[own])
-    parts = tuple(shape.surface for shape in shapes)
-    where, size = np.concatenate(points), np.concatenate(volumes)
-    unit = point_columns(where) @ (size / size.sum())
-    if sum(map(len, points)) == sum(len(shape.points) for shape in shapes):  # exact
+    own, parts = np.concatenate(owned), tuple(shape.surface for shape in shapes)
+    points = np.concatenate([shape.points for shape in shapes])[own]
+    size = np.concatenate([shape.volumes for shape in shapes])[own]
+    unit = point_columns(points) @ (size / size.sum())
+    if own.all():  # exact
         unit = np.sum([s.volume * s.unit_phi for s in shapes], axis=0) / size.sum()
-    return Shape(where, size, np.concatenate(parts), unit, any(s.bounding for s in shapes),
+    return Shape(points, size, np.concatenate(parts), unit, any(s.bounding for s in shapes),
                  " and ".join(s.name for s in shapes), parts)
 
 
@@ -277,8 +275,6 @@ def _poses(settings: ShapeSettings, count: int) -> Array:
     Raises:
         InvalidShape: not three numbers for each.
     """
-    from scipy.spatial.transform import Rotation  # loads slowly, and most runs have no shape
-
     poses = np.tile(np.eye(4), (count, 1, 1))
     center, rpy = (np.asarray(values) if any(values) else np.zeros(3 * count)
                    for values in (settings.center, settings.rpy))

@@ -46,12 +46,12 @@ class Problem:
         return self.matrix.T @ self.matrix
 
     @classmethod
-    def from_estimate(cls, mean: Array, covariance: Array, residual: float = 0.0) -> Problem:
+    def from_estimate(cls, mean: Array, covariance: Array) -> Problem:
         """The problem whose optimum is `mean` (10,) with this covariance (10, 10), whole rank."""
         scale = np.sqrt(np.diag(covariance))
         lower = np.linalg.cholesky(covariance / np.outer(scale, scale))
         root = triangle(solve_triangular(lower, np.diag(1.0 / scale), lower=True))
-        return cls(root, root @ mean, residual)
+        return cls(root, root @ mean)
 
     @classmethod
     def from_models(cls, models: tuple[Array, ...], noise: Array, bias_sd: Array) -> Problem:

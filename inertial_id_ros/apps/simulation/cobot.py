@@ -264,7 +264,9 @@ class SimulatedCobot:
         truth = self._truth(t)
         felt = self._truth(t - settings.clock_offset) if settings.clock_offset else truth
         wrench = felt.wrench - regressor(felt.a_g, felt.omega, felt.alpha) @ self.stated_phi
-        noise = np.split(unit_noise(settings.seed, start, count, 24), 4, axis=1)
+        bits = np.random.PCG64(np.random.SeedSequence([settings.seed, 1]))
+        bits.advance(start * 24)  # one step a number, whose quantile the normal number is
+        noise = np.split(ndtri(np.random.Generator(bits).random((count, 24))), 4, axis=1)
         return Recording(t, truth.q + settings.encoder_noise * noise[1],
                          truth.dq + DERIVED * settings.encoder_noise * noise[2],
                          self._sensor.read(wrench, noise[0], t),
@@ -275,14 +277,6 @@ class SimulatedCobot:
         at = self.engine.evaluate(*self.motion(t))
         return at._replace(position=at.position @ self._world_base.T,
                            rotation=self._world_base @ at.rotation)
-
-
-def unit_noise(seed: int, start: int, count: int, columns: int) -> Array:
-    """Rows (count, columns) from number ``start`` on of an endless table of independent unit normal
-    numbers, which the seed alone decides."""
-    bits = np.random.PCG64(np.random.SeedSequence([seed, 1]))
-    bits.advance(start * columns)  # one step a number, whose quantile the normal number is
-    return np.asarray(ndtri(np.random.Generator(bits).random((count, columns))))
 
 
 def parse(parser: Parser, arguments: Sequence[str]) -> tuple[CobotSettings, dict[str, Any]]:

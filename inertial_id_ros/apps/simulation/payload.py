@@ -48,7 +48,7 @@ class Payload:
         inertia = sum((part.inertia for part in parts), pin.Inertia.Zero())
         self.mass, self.com = float(inertia.mass), np.array(inertia.lever)
         self.inertia_com = np.array(inertia.inertia)
-        self.phi: Array = phi_from_body(self.mass, self.com, self.inertia_com)
+        self.phi = phi_from_body(self.mass, self.com, self.inertia_com)
 
 
 # Steel, aluminium, wood, plastic; the rest of the densities make up a wanted mass.
