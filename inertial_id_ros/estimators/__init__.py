@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from importlib import import_module
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from ..geometry.shape import Shape
 from ..inertia import Array

@@ -101,23 +101,21 @@ def posterior_over_sizes(information: Array, vector: Array, reach: float) -> Sol
     The covariance is that of the mixture: within each size, and between them. A centre of mass
     beyond the reach is believed: the region is doubled until it holds it.
     """
-    smallest = _least_radius(information, vector)
+    smallest, modes = _least_radius(information, vector), list[Mode]()
     while reach < smallest:
         reach *= 2.0
-    modes: list[Mode] = []
     for prior in (prior for radius, prior in balls(reach) if radius >= smallest):
         best = max((mode.evidence for mode in modes), default=-np.inf)
         modes += find_modes(information, vector, replace(prior, widths=(UNKNOWN_WIDTH,)), best)
     phi, weights = average_modes(modes)
-    covariance = sum(w * (m.covariance + np.outer(m.phi - phi, m.phi - phi))
-                     for w, m in zip(weights, modes, strict=True))
-    return Solution(phi, _symmetric(np.asarray(covariance)))
+    gaps = np.array([mode.phi for mode in modes]) - phi
+    covariance = np.tensordot(weights, [mode.covariance for mode in modes], 1)
+    return Solution(phi, _symmetric(covariance + gaps.T * weights @ gaps))
 
 
 def _least_radius(information: Array, vector: Array) -> float:
     """Radius [m] about the sensor below which no ball can hold the measured centre of mass."""
-    vague = np.diag([1e-4, *3 * (1.0,), *6 * (1.0,)])  # the load is light and near
-    covariance = np.linalg.inv(information + vague)
+    covariance = np.linalg.inv(information + np.diag([1e-4, *9 * (1.0,)]))  # it is light and near
     phi = covariance @ vector
     if not phi[0] > 0.0:
         return 0.0
@@ -185,9 +183,6 @@ def _at_center_of(phi: Array, body: Array) -> Array:
 class _Search:
     """The objective of one width in the states w (r,): modes of the density, and the mass.
 
-    Args:
-        information, vector: (10, 10) and (10,) of the data; mass: [kg] of an even density.
-
     Attributes:
         phi: (10,) of the states, slope: (10, r) of phi, value: minus the log posterior, up to a
             constant.
@@ -209,7 +204,13 @@ class _Search:
         self.value = float(0.5 * (self.phi @ (self._pull - self._vector) + states @ states))
 
     def step(self) -> float:
-        """Move to a better point; the squared decrement of Gauss-Newton, 0 where there is none."""
+        """Move to a better point by a damped Newton step; the squared decrement of Gauss-Newton, 0
+        where there is none.
+
+        The curvature of phi is weighted by what pulls at phi after a Gauss-Newton step (a Lagrange
+        multiplier). A step that the objective refuses is taken back by what phi moved beyond its
+        linear change (second-order correction: Nocedal, Wright 2006, section 18.3), then halved.
+        """
         seen = self._information @ self.slope
         gradient = self.slope.T @ self._pull + self._states
         hessian = self.slope.T @ seen + np.eye(len(gradient))
@@ -254,10 +255,10 @@ class _Search:
 
 def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,
               mass: float, least: float = -np.inf) -> Mode:
-    """Find the most probable density of one width, to 1e-2 standard deviations.
+    """The most probable density of one width, to 1e-2 standard deviations.
 
     Args:
-        information, vector: (10, 10) and (10,) of the data; mass: [kg] a first guess.
+        information, vector: (10, 10) and (10,) of the data; mass: [kg] of an even density.
         least: evidence below which the mode does not matter, and need not be exact.
     """
     search = _Search(information, vector, prior, width, mass)

@@ -33,9 +33,7 @@ SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot 
 GAMMAS = tuple(np.sqrt(10.0) ** np.arange(6, -3, -1))  # to choose from, strongest first
 LARGEST = 8.0  # gamma with which the prior adds to what is known
 STAGE = 0.2  # factor from one weight to the next
-# Squared Newton decrement over w at which the optimum of a weight on the way, of the last one, is
-# reached.
-NEAR, CENTERED = 0.5, 1e-12
+NEAR, CENTERED = 0.5, 1e-12  # squared decrement over w at the optimum: on the way, at the end
 _STEPS = 50  # at one weight
 
 
@@ -57,7 +55,11 @@ class Step(NamedTuple):
 
 
 class BarrierFit:
-    """``|A svec(Z) - t|^2 + w (tr Z - log det Z)`` over ``Z > 0``.
+    """``min |A svec(Z) - t|^2 + w (tr Z - log det Z)`` over ``Z > 0``, by Newton steps in the frame
+    of a factor ``Z = P P'``, where the Hessian of the barrier is the identity.
+
+    Over w the function is self-concordant, so that damped steps converge from anywhere (Boyd,
+    Vandenberghe 2004, section 9.6); few are needed where w falls in stages.
 
     Args:
         tensor: (n, 4, 4) rows of A as symmetric matrices; target: t (n,).
@@ -117,7 +119,8 @@ class Entropic(Estimator):
         if not mass > 0.0:
             raise no_load(mass)
         fit = BarrierFit(smat(mass * problem.matrix @ body.to_phi), problem.target)
-        factor, modes = np.eye(SIDE), list[Step]()
+        factor: Array = np.eye(SIDE)
+        modes: list[Step] = []
         for weight in fit.weights_down_to(GAMMAS[0]):
             factor = fit.find_center(weight, factor, NEAR).factor
         for gamma in GAMMAS:

@@ -154,10 +154,8 @@ class Lmi(Estimator):
 def _repair(x: Array, rows: Array, limits: Array) -> Array:
     """x with the solver's tolerance taken out of all constraints.
 
-    ``J >= epsilon m 1`` then holds exactly: second moments grow by as much as the Schur complement
-    about the centre of mass lacks. That may lead out of an ellipsoid, and the solver may have been
-    outside by its tolerance: a part of the mass, as little as suffices, goes to the reference body,
-    which lies well within the shape.
+    Second moments grow by as much as the Schur complement of the margin lacks. As little of the
+    mass as suffices goes to the reference body, which lies well within the shape.
     """
     if x[MASS] <= 0.0:
         return x

@@ -24,7 +24,7 @@ from ..inertia import PARAMETERS, Array, point_columns
 from ..model.problem import Problem
 from ..settings import Settings
 from . import Estimator, Solution
-from .reference_body import ReferenceBody, covariance_of, reference_body, regularise
+from .reference_body import covariance_of, reference_body, regularise
 
 with optional_packages("the estimator 'pmd'"):
     import cvxpy as cp
@@ -105,10 +105,12 @@ class Pmd(Estimator):
         if not self._is_squared:  # weight of |m| against the squares of the rows
             norms = [float(np.linalg.norm(np.asarray(r.value))) for r in statement.residuals]
             weight *= float(np.linalg.norm(norms)) / max(float(np.linalg.norm(masses)), 1e-300)
-        prior = np.sqrt(weight) * _prior(columns, data.body)
+        # Rows of a prior on phi by masses that are each known to 1 kg, of full rank.
+        values, axes = np.linalg.eigh((coordinates := data.body.from_phi @ columns) @ coordinates.T)
+        prior = axes.T / np.sqrt(np.maximum(values, 1e-9 * values[-1]))[:, None]
+        rows = np.concatenate([problem.matrix, np.sqrt(weight) * prior @ data.body.from_phi])
         # Few active points may give a body without extent along some axis.
-        return Solution(data.body.make_consistent(phi),
-                        covariance_of(np.concatenate([problem.matrix, prior])))
+        return Solution(data.body.make_consistent(phi), covariance_of(rows))
 
     def _factors(self, problem: Problem, unit: float) -> list[Array]:
         """A triangular factor for each norm, rows in N, columns ``[bias | A | y]``, or ``[A | y]``
@@ -120,10 +122,3 @@ class Pmd(Estimator):
         if not self._is_squared:  # a constant, beside which solvers would lose digits
             factor[-1, -1] = unit * problem.residual
         return [factor]
-
-
-def _prior(columns: Array, body: ReferenceBody) -> Array:
-    """Whitened rows (10, 10) on phi of masses in columns (10, n) that are each known to 1 kg."""
-    coordinates = body.from_phi @ columns
-    values, vectors = np.linalg.eigh(coordinates @ coordinates.T)
-    return vectors.T / np.sqrt(np.maximum(values, 1e-9 * values[-1]))[:, None] @ body.from_phi

@@ -124,7 +124,8 @@ class RegularisedProblem:
     Attributes:
         body: the reference body.
         matrix: (10, 10) upper triangular; target: (10,): minimise ``|matrix x - target|^2``.
-        compact: (10,) the prior's body, positive definite.
+        compact: (10,) the prior's body, like the reference body, with the mass and centre of the
+            data; positive definite.
         mass: [kg] that fits best with a free centre and the inertia of the reference body;
             mass_scale: [kg] by which to judge what is small; positive.
     """
@@ -170,7 +171,13 @@ def regularise(problem: Problem, shape: Shape | None, needs_mass: bool = True
     system = _SIMPLE.T @ gram @ _SIMPLE + 1e-9 * information * np.eye(4)
     mass = float(np.linalg.solve(system, _SIMPLE.T @ vector)[0])
     scale = max(abs(mass), 1.0 / math.sqrt(information))
-    compact = _compact_body(gram, vector, scale)
+    # With a prior as wide as the reference body, for the place of the weak prior's body: where the
+    # data say little it stays near that of the reference body.
+    pilot = np.linalg.solve(gram + _LIKE_REFERENCE.T @ _LIKE_REFERENCE / scale**2, vector)
+    compact = scale * UNIT
+    if pilot[MASS] > 1e-3 * scale:  # else no weight, or the wrong sign: there is no place
+        place = np.r_[pilot[FIRST] / (math.sqrt(2.0) * pilot[MASS]), 1.0]
+        compact = pilot[MASS] * svec(place[:, None] * place + _EXTENT)
     prior = _EYE[:MASS] / (WEAK_PRIOR_SD * scale)
     upper = triangle(np.column_stack([np.concatenate([rows, prior]),
                                       np.concatenate([target, prior @ compact])]))

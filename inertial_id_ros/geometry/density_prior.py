@@ -178,8 +178,8 @@ def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
 
 
 @lru_cache(maxsize=1)
-def _unit_ball() -> DensityPrior:
-    """The prior of a ball of radius 1 m about the origin that bounds the object."""
+def _unit_ball() -> Shape:
+    """A ball of radius 1 m about the origin that bounds the object."""
     lattice = (0.5 + np.arange(1, INTERIOR_POINTS + 1)[:, None] * _PLASTIC) % 1.0
     points = np.cbrt(lattice[:, :1]) * directions(lattice[:, 1], lattice[:, 2])
     volumes = np.full(INTERIOR_POINTS, 4.0 / 3.0 * np.pi / INTERIOR_POINTS)

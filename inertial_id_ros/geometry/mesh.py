@@ -32,11 +32,8 @@ _ASIDE = 1e-7 * np.sqrt([2.0, 3.0])
 
 
 def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
-    """A triangle mesh file (STL, PLY, OBJ, ...), scaled to metres.
-
-    Only formats that are one file each are read, so that a mesh cannot name other files. Of a file
-    of points without triangles (PLY, XYZ, or NPY with an array (n, 3)), the convex hull: points of
-    a scan lie on the surface. An object with hollows is smaller; ``shape.bounding`` says that.
+    """A triangle mesh file (STL, PLY, OBJ, OFF), scaled to metres; of a file of points without
+    triangles (PLY, XYZ, or NPY with an array (n, 3)) the convex hull.
 
     Raises:
         InvalidShape: no such file, or neither a mesh nor points.
@@ -67,7 +64,7 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
             raise InvalidShape(f"it reaches {farthest:g} from its origin; at most {_FARTHEST:g} "
                                "is allowed")
         if not len(getattr(mesh, "faces", ())):
-            if len(corners) < 4 or not has_volume(corners):
+            if not has_volume(corners):
                 raise InvalidShape(f"it holds no triangles, and {len(corners)} points, which "
                                    "enclose no volume; at least four that are not in one plane "
                                    "are needed")

@@ -43,7 +43,9 @@ def outermost_points(points: Array) -> Array:
 
 
 def has_volume(points: Array) -> bool:
-    """True if points (n, 3) do not all lie in one plane."""
+    """True if points (n, 3) are at least four that do not all lie in one plane."""
+    if len(points) < 4:
+        return False
     spans = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     return bool(spans[2] >= 1e-9 * max(spans[0], 1e-12))
 

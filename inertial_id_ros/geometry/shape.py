@@ -1,11 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The shape of the carried object: points that fill it, its surface, its bounding box.
-
-Everything is in the sensor frame [m]. Estimators need points with volumes (`pmd`, priors), exact
-moments of the filled body, or a bounding region (`lmi`).
-
-Sizes of primitives [m]: box (x, y, z), sphere (radius), cylinder (radius, height) along z.
-"""
+"""The shape of the carried object in the sensor frame [m]: points that fill it (`pmd`, priors),
+exact moments of the filled body, and a bounding region (`lmi`)."""
 
 from __future__ import annotations
 
@@ -32,8 +27,7 @@ if TYPE_CHECKING:
     import trimesh
 
 SIZES = {"box": 3, "cylinder": 2, "sphere": 1}
-# Points asked for: inside, enough for moments within a percent, and spread over a surface.
-INTERIOR_POINTS, SURFACE_POINTS = 4000, 1000
+INTERIOR_POINTS, SURFACE_POINTS = 4000, 1000  # asked for: moments within a percent
 FEWEST = 50  # points in a mesh
 _SECTIONS = 96  # corners of a circle, for points on the surface
 
@@ -145,7 +139,7 @@ def check_sizes(kind: str, sizes: Array) -> None:
 
 def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
                          bounding: bool = True) -> Shape:
-    """A box (x, y, z), cylinder (radius, height) or sphere (radius) [m].
+    """A box (x, y, z), a cylinder (radius, height) along z, or a sphere (radius) [m].
 
     Args:
         pose: homogeneous transform (4, 4) from the primitive's centre to the sensor frame.
@@ -195,10 +189,8 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
 
 
 def shape_from_points(points: ArrayLike) -> Shape:
-    """The region that points (n, 3) fill, all standing for the same volume.
-
-    Of more points than INTERIOR_POINTS so many stand for all, since the time of an estimate grows
-    with them; the moments of the filled body stay those of all points.
+    """The region that points (n, 3) fill, all standing for the same volume; of more points than
+    INTERIOR_POINTS so many stand for all, but in the moments of the filled body.
 
     Raises:
         InvalidShape: fewer than four points, points in one plane, or values that are not finite.
@@ -210,7 +202,7 @@ def shape_from_points(points: ArrayLike) -> Shape:
     _check_reach("the shape of points", float(np.abs(cloud).max()))
     if not has_volume(cloud):
         raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
-    some, surface = cloud, cloud
+    some = surface = cloud
     if len(cloud) > INTERIOR_POINTS:
         some = np.random.default_rng(0).choice(cloud, INTERIOR_POINTS, replace=False)
         surface = outermost_points(cloud)
@@ -257,31 +249,22 @@ def shape_from_settings(settings: ShapeSettings,
     """
     if settings.type == "none":
         return None
-    if settings.type == "mesh":
-        path = resolve_resource(settings.mesh, roots)
-        return shape_from_mesh(load_mesh(path), _poses(settings, 1)[0], settings.bounding,
-                               path.name)
-    each, sizes = SIZES[settings.type], np.asarray(settings.size)
-    if not len(sizes) or len(sizes) % each:  # no whole number of primitives
+    is_mesh, sizes = settings.type == "mesh", np.asarray(settings.size)
+    each = 1 if is_mesh else SIZES[settings.type]
+    if not is_mesh and (not len(sizes) or len(sizes) % each):  # no whole number of primitives
         check_sizes(settings.type, sizes)
-    parts = sizes.reshape(-1, each)
-    return join_shapes([shape_from_primitive(settings.type, part, pose, settings.bounding)
-                        for part, pose in zip(parts, _poses(settings, len(parts)), strict=True)])
-
-
-def _poses(settings: ShapeSettings, count: int) -> Array:
-    """Homogeneous transforms (count, 4, 4) of the settings' primitives, or of their mesh.
-
-    Raises:
-        InvalidShape: not three numbers for each.
-    """
-    poses = np.tile(np.eye(4), (count, 1, 1))
+    count = 1 if is_mesh else len(sizes) // each
     center, rpy = (np.asarray(values) if any(values) else np.zeros(3 * count)
                    for values in (settings.center, settings.rpy))
     if len(center) != 3 * count or len(rpy) != 3 * count:
         raise InvalidShape(f"shape.center has {len(settings.center)} and shape.rpy "
                            f"{len(settings.rpy)} numbers; allowed: three for each {settings.type}, "
                            f"{3 * count} in all (shape.size has {len(settings.size)})")
+    poses = np.tile(np.eye(4), (count, 1, 1))
     poses[:, :3, :3] = Rotation.from_euler("xyz", rpy.reshape(-1, 3)).as_matrix()
     poses[:, :3, 3] = center.reshape(-1, 3)
-    return poses
+    if is_mesh:
+        path = resolve_resource(settings.mesh, roots)
+        return shape_from_mesh(load_mesh(path), poses[0], settings.bounding, path.name)
+    return join_shapes([shape_from_primitive(settings.type, part, pose, settings.bounding)
+                        for part, pose in zip(sizes.reshape(-1, each), poses, strict=True)])

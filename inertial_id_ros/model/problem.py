@@ -1,10 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What an estimator sees of the data: a whitened least-squares problem in phi.
-
-Everything else that was estimated (bias, set-up, causes of a residual) is marginalised. `blend` is
-the weighting `dynamism` (Nadeau, Giamou, Kelly 2022, eq. 8): the full model with the weight w and
-the gravity-only model with 1 - w, two sets of rows with the same bias.
-"""
+"""What an estimator sees of the data: a whitened least-squares problem in phi, in which everything
+else that was estimated (bias, set-up, causes of a residual) is marginalised."""
 
 from __future__ import annotations
 
@@ -55,19 +51,14 @@ class Problem:
 
     @classmethod
     def from_models(cls, models: tuple[Array, ...], noise: Array, bias_sd: Array) -> Problem:
-        """The problem of one or more sets of rows, see the attributes; the bias is marginalised.
-
-        Directions of phi without any information stay without.
-        """
+        """The problem of one or more sets of rows, see the attributes; the bias is marginalised."""
         rows = np.concatenate(_stacked(models, 1.0 / noise, noise, bias_sd))
         upper = triangle(rows)[-PARAMETERS - 1:, -PARAMETERS - 1:]
         return cls(upper[:-1, :-1], upper[:-1, -1], float(abs(upper[-1, -1])), models, noise,
                    bias_sd)
 
     def rows(self, scale: Array) -> list[Array]:
-        """The triangular (QR) factor of each set of rows in `models`.
-
-        Its columns: ``[bias (c, or none if known) | A (10) | y]``.
+        """The triangular (QR) factor ``[bias (c, or none if known) | A (10) | y]`` of each model.
 
         Args:
             scale: (c,) by which each channel is multiplied; the prior of the bias, in units of one
@@ -98,7 +89,8 @@ def _stacked(models: tuple[Array, ...], scale: Array, noise: Array, bias_sd: Arr
 
 
 def blend(full: Array, static: Array, weight: Array, noise: Array, bias_sd: Array) -> Problem:
-    """The problem of the full model and of the gravity-only model, by how much the payload moves.
+    """The problem of the full model and of the gravity-only model, with the same bias, by how much
+    the payload moves: the weighting `dynamism` (Nadeau, Giamou, Kelly 2022, eq. 8).
 
     Args:
         full, static: (n, c, 11) rows ``[A | y]`` of each, the bias' mean taken out of y.

@@ -11,10 +11,9 @@ import numpy as np
 
 from ..errors import DamagedFile, InvalidSetting
 from ..estimate import CONFIDENCE_95, Estimate
-from ..inertia import body_from_phi, phi_from_body
+from ..inertia import Array, body_from_phi, phi_from_body
 from ..io import fields
 from ..io.files import read_document, user_path, write_document
-from ..motion.motion import Array
 
 FORMAT, VERSION = "inertial_id_ros tool", 1
 SHARE, LEAST = 0.05, 0.02  # of the tool's mass, [kg]: an interval beside an empty tool at most

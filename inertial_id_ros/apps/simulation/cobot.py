@@ -35,8 +35,6 @@ from .payload import PAYLOADS, Payload
 with optional_packages("simulating an arm"):
     import mujoco
 
-COMMANDED = "commanded"
-NO_ERRORS = "none"
 # Order of the numbers in a row of sensor data: MuJoCo's types.
 SENSED = ("FORCE", "TORQUE", "GYRO", "ACCELEROMETER", "FRAMEANGACC", "FRAMEPOS", "FRAMEQUAT")
 DERIVED = 10.0  # 1/s: noise of a velocity by that of a position
@@ -59,7 +57,7 @@ class CobotSettings:
     payload: str = setting("drill", "What it carries.", choices=tuple(PAYLOADS))
     motion: str = setting(
         "sinusoid", "How the arm moves; commanded: it rests in its pose, and offers what a driver "
-        "does (FollowJointTrajectory, set_payload).", choices=("sinusoid", COMMANDED))
+        "does (FollowJointTrajectory, set_payload).", choices=("sinusoid", "commanded"))
     stated_mass: float = setting(
         0.0, "Mass of the payload that a commanded arm's driver knows at first, a point 0.05 m "
         "before the sensor; the driver subtracts it from the wrench.", unit="kg", low=0.0)
@@ -74,9 +72,9 @@ class CobotSettings:
         (0.1, 0.005), "Standard deviations of the white noise of one force [N] and one torque "
         "[N m] sample.", low=0.0, lengths=(2,))
     sensor: str = setting(
-        NO_ERRORS, "Sensor with the errors of whose data sheet the wrench is read: gains, "
+        "none", "Sensor with the errors of whose data sheet the wrench is read: gains, "
         "cross-talk, bias drift, and its noise in place of `noise`; none: only what the "
-        "other settings say.", choices=(NO_ERRORS, *SENSORS))
+        "other settings say.", choices=("none", *SENSORS))
     bias: Vector = setting(
         (0.0,) * 6, "Reading of the unloaded sensor in the on_sensor sign: three forces [N], "
         "three torques [N m].", lengths=(6,))
@@ -184,7 +182,7 @@ class WristSensor:
         self._drift = np.zeros((round(PERIOD / STEP), 6))
         back = Rotation.from_rotvec(settings.sensor_rotation_error, degrees=True).as_matrix().T
         self._matrix = np.kron(np.eye(2), back)
-        if settings.sensor != NO_ERRORS:
+        if settings.sensor != "none":
             sheet, rng = SENSORS[settings.sensor], np.random.default_rng([settings.seed, 4])
             self._deviation = np.repeat(sheet.noise, 3)
             ranges = np.repeat(sheet.range if all(sheet.range) else USUAL_RANGE, 3)
@@ -227,9 +225,8 @@ class SimulatedCobot:
         self.urdf, self.joint_names = self.description.urdf, self.description.joint_names
         self.sensor_frame = self.description.fixed[-1].child
         self.payload = payload or PAYLOADS[settings.payload]
-        self.motion: Motion = motion or (
-            CommandedMotion(START_POSE) if settings.motion == COMMANDED
-            else Sinusoid(settings.speed))
+        self.motion: Motion = motion or (CommandedMotion(START_POSE) if (
+            settings.motion == "commanded") else Sinusoid(settings.speed))
         self.tf_step = max(1, round(settings.rate / TF_RATE))
         self.stated_phi: Array = np.zeros(PARAMETERS)
         if settings.stated_mass:

@@ -55,12 +55,11 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, recording: Recording, *,
 def latched_messages(cobot: SimulatedCobot, stamp: int) -> Messages:
     """What every subscriber gets once: fixed transforms, description, true payload."""
     payload = cobot.payload
-    yield _serialised(stamp, "/tf_static", _transforms(stamp, cobot.static_transforms()))
-    yield _serialised(stamp, "robot_description", make("std_msgs/String", cobot.urdf))
-    yield _serialised(stamp, "~/truth", make(
-        "geometry_msgs/InertiaStamped", header(stamp, cobot.sensor_frame), make(
-            "geometry_msgs/Inertia", payload.mass, _vector(payload.com),
-            *six_from_tensor(payload.inertia_com).tolist())))
+    yield _message(stamp, "/tf_static", _transforms(stamp, cobot.static_transforms()))
+    yield _message(stamp, "robot_description", cobot.urdf)
+    yield _message(stamp, "~/truth", header(stamp, cobot.sensor_frame), make(
+        "geometry_msgs/Inertia", payload.mass, _vector(payload.com),
+        *six_from_tensor(payload.inertia_com).tolist()))
 
 
 def sample_messages(cobot: SimulatedCobot, recording: Recording, start: int) -> Messages:
@@ -69,20 +68,19 @@ def sample_messages(cobot: SimulatedCobot, recording: Recording, start: int) -> 
     turns = cobot.description.joint_quaternions(recording.q)
     for i, t in enumerate(recording.t.tolist()):
         stamp, wrench = start + round(1e9 * t), recording.wrench[i]
-        yield _serialised(stamp, "joint_states", make(
-            "sensor_msgs/JointState", header(stamp, ""), list(cobot.joint_names), recording.q[i],
-            recording.dq[i], recording.effort[i]))
-        yield _serialised(stamp, "wrench", make(
-            "geometry_msgs/WrenchStamped", header(stamp, frame),
-            make("geometry_msgs/Wrench", _vector(wrench[:3]), _vector(wrench[3:]))))
+        yield _message(stamp, "joint_states", header(stamp, ""), list(cobot.joint_names),
+                       recording.q[i], recording.dq[i], recording.effort[i])
+        yield _message(stamp, "wrench", header(stamp, frame), make(
+            "geometry_msgs/Wrench", _vector(wrench[:3]), _vector(wrench[3:])))
         if round(t * cobot.settings.rate) % cobot.tf_step == 0:
-            yield _serialised(stamp, "/tf", _transforms(stamp, [
+            yield _message(stamp, "/tf", _transforms(stamp, [
                 joint._replace(quaternion=turn)
                 for joint, turn in zip(moving, turns[i], strict=True)]))
 
 
-def _serialised(stamp: int, topic: str, message: Any) -> tuple[int, str, bytes]:
-    return stamp, topic, bytes(STORE.serialize_cdr(message, TOPICS[topic][0]))
+def _message(stamp: int, topic: str, *values: Any) -> tuple[int, str, bytes]:
+    kind = TOPICS[topic][0]
+    return stamp, topic, bytes(STORE.serialize_cdr(STORE.types[kind](*values), kind))
 
 
 def make(kind: str, *values: Any) -> Any:
@@ -99,11 +97,10 @@ def _vector(values: Array) -> Any:
     return make("geometry_msgs/Vector3", *values.tolist())
 
 
-def _transforms(stamp: int, edges: Iterable[Transform]) -> Any:
-    return make("tf2_msgs/TFMessage", [
-        make("geometry_msgs/TransformStamped", header(stamp, edge.parent), edge.child, make(
-            "geometry_msgs/Transform", _vector(edge.translation),
-            make("geometry_msgs/Quaternion", *edge.quaternion.tolist()))) for edge in edges])
+def _transforms(stamp: int, edges: Iterable[Transform]) -> list[Any]:
+    return [make("geometry_msgs/TransformStamped", header(stamp, edge.parent), edge.child, make(
+        "geometry_msgs/Transform", _vector(edge.translation),
+        make("geometry_msgs/Quaternion", *edge.quaternion.tolist()))) for edge in edges]
 
 
 def quality_of_service(latched: bool) -> interfaces.Qos:

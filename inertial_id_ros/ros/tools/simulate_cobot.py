@@ -30,7 +30,7 @@ from rclpy.node import Node
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-from ...apps.simulation.cobot import COMMANDED, STATED_POINT, CobotSettings, SimulatedCobot, parse
+from ...apps.simulation.cobot import STATED_POINT, CobotSettings, SimulatedCobot, parse
 from ...apps.simulation.motion import CommandedMotion, Trajectory
 from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_messages
 from ...cli import Parser, exit_status, run_program
@@ -230,7 +230,7 @@ def _run(arguments: list[str]) -> int:
     executor = MultiThreadedExecutor(4)
     spinning = threading.Thread(target=spin, args=(executor, ended), name="executor")
     try:
-        node = (CommandedCobotNode if settings.motion == COMMANDED else SimulateCobotNode)(settings)
+        node = (CommandedCobotNode if settings.motion == "commanded" else SimulateCobotNode)(settings)
         executor.add_node(node)
         spinning.start()
         node.run(stop)
