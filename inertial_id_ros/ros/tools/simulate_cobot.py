@@ -230,7 +230,8 @@ def _run(arguments: list[str]) -> int:
     executor = MultiThreadedExecutor(4)
     spinning = threading.Thread(target=spin, args=(executor, ended), name="executor")
     try:
-        node = (CommandedCobotNode if settings.motion == "commanded" else SimulateCobotNode)(settings)
+        kind = CommandedCobotNode if settings.motion == "commanded" else SimulateCobotNode
+        node = kind(settings)
         executor.add_node(node)
         spinning.start()
         node.run(stop)
