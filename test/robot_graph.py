@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scenes import Points, dotted
+from scenes import Points
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.estimate import IDENTIFIED, Estimate
@@ -91,7 +91,8 @@ class Graph:
 
 def load(name: str, graph: Graph | None = None, **settings: Any) -> Target:
     """A target that talks to a graph."""
-    return load_target(name, graph or Graph(), Settings().replace(dotted(settings)))
+    return load_target(name, graph or Graph(), Settings().replace(
+        {name.replace("__", "."): value for name, value in settings.items()}))
 
 
 def assert_close(got: Any, want: Any) -> None:
