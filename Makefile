@@ -49,13 +49,13 @@ layers: setup ## import-linter: a room imports only from those below it
 # the network is not disturbed.
 PARALLEL := -p xdist.plugin -n $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1))) \
   --dist loadfile --no-loadscope-reorder
-# What moves an arm in real time needs all processors: one after the other.
+# What moves an arm in real time: two at a time, and one after the other where coverage slows it.
 ALONE := -m alone
 unit: setup ## pytest (TESTS=… for some files)
 	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
 	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
 	  $(if $(TESTS),python -m pytest $(TESTS),python -m pytest $(PARALLEL) -m "not alone" && \
-	  python -m pytest $(ALONE))
+	  python -m pytest -p xdist.plugin -n 2 $(ALONE))
 
 COV := -p pytest_cov.plugin --cov
 coverage: setup ## pytest, with the lines and branches that all tests run
