@@ -222,6 +222,7 @@ def require_same(one: Outcome, other: Outcome) -> None:
             assert a == b, item.name
 
 
+@pytest.mark.slow
 def test_blocks_rate_and_questions_do_not_matter() -> None:
     samples = gripped(9.0)
     usual, made = run(samples, 100, 1.0, asks=False)
@@ -274,6 +275,7 @@ def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None
     assert len(late) > 200 and np.mean(late) < 1.0
 
 
+@pytest.mark.slow
 def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves() -> None:
     """Until then it may as well be a contact, or another zero."""
     t = times(16.0, 200.0)
@@ -294,6 +296,7 @@ def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves() -> None:
     assert 11.0 < named[0] < 13.5
 
 
+@pytest.mark.slow
 def test_a_payload_that_pours_is_followed_and_not_taken_for_another() -> None:
     """.033 kg/s run out of 1.2 kg: what is fresh holds the mass as it is then."""
     t = np.arange(round(200.0 * 16.0)) / 200.0

@@ -168,7 +168,6 @@ def test_no_body_is_better_than_that_of_lmi_and_manifold(make, methods):
         solved += 1
         body, data = reference_body(told), regularise(problem.problems[weighting], told)
         limits = constraints(body, told, support)
-
         whole = problem.squares(weighting)
         prior = np.column_stack([np.eye(10), data.compact])[:MASS] / (
             WEAK_PRIOR_SD * data.mass_scale)
@@ -187,7 +186,7 @@ def test_no_body_is_better_than_that_of_lmi_and_manifold(make, methods):
             assert abs(value - best) <= 1e-6 * (1.0 + value), (seed, value, best)
             active += least_margin < 1e-6 * x[MASS]
             linear += bool(np.any(slack < 1e-6 * x[MASS]))
-    assert solved >= 96 and active >= 33 and linear >= 6, (solved, active, linear)
+    assert solved >= 96 and active >= 33 * len(methods) and linear >= 6, (solved, active, linear)
 
 
 @pytest.mark.slow
