@@ -224,7 +224,8 @@ def require_same(one: Outcome, other: Outcome) -> None:
 
 @pytest.mark.slow
 def test_blocks_rate_and_questions_do_not_matter() -> None:
-    samples = gripped(9.0)
+    """Also where wrenches come later than the motion."""
+    samples = gripped(9.0).changed(wrench=lambda s: s._replace(at=s.at + 0.2))
     usual, made = run(samples, 100, 1.0, asks=False)
     load = made.course.load
     assert len(usual) > 4

@@ -161,16 +161,19 @@ def test_a_solution_is_that_of_dense_least_squares() -> None:
 # ---- bins, rows and modes ------------------------------------------------------------------------
 
 
-def test_samples_at_the_edge_of_bins_count_where_they_are() -> None:
+def test_samples_at_the_edge_of_bins_count_where_they_are_and_short_holes_are_bridged() -> None:
     """A ramp that is sampled once a bin, at its beginning, is that ramp in the middle of bins."""
     history, number = History(), 1000 + np.arange(200)
     still = [np.zeros((200, *column.shape[1:])) for column in NO_MOTION[1:]]
     history.append(CoreMotion(number, *still), np.empty(0, np.int64), np.empty((0, 6)))
     stamps = number * BIN_NS
     ramp = np.outer(1e-9 * (stamps - stamps[0]), np.arange(1.0, 7.0))
-    history.append(NO_MOTION, stamps, ramp)
+    there = ~np.isin(np.arange(200), [*range(50, 54), *range(100, 106)])
+    history.append(NO_MOTION, stamps[there], ramp[there])
+    window = history.window(1199, 60.0)
+    assert window.used[:100].all() and window.used[106:].all() and not window.used[100:106].any()
     middle = np.outer(BIN * (np.arange(199) + 0.5), np.arange(1.0, 7.0))
-    np.testing.assert_allclose(history.window(1199, 60.0).wrench[:-1], middle[:-1], atol=1e-9)
+    np.testing.assert_allclose(window.wrench[:-1], middle[:-1], atol=1e-9)
 
 
 # ---- causes that are named -----------------------------------------------------------------------
