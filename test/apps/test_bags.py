@@ -14,15 +14,11 @@ import numpy as np
 import pytest
 from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from scenes import dotted
 
 from inertial_id_ros.apps.recordings.bags import Bag, open_recording, select_topics
 from inertial_id_ros.errors import RecordingError
-from inertial_id_ros.io.inputs import (
-    JOINT_STATES,
-    ROBOT_DESCRIPTION,
-    TRANSFORMS,
-    WRENCH,
-)
+from inertial_id_ros.io.inputs import JOINT_STATES, ROBOT_DESCRIPTION, TRANSFORMS, WRENCH
 from inertial_id_ros.settings import Settings
 
 
@@ -116,7 +112,7 @@ def test_what_is_no_bag_is_named(tmp_path: Path, name: str) -> None:
 def selected(tmp_path: Path, streams: list[bags.Stream], asked: tuple[str, ...] = (),
              **changes: object) -> tuple[dict[str, object], list[str]]:
     notes: list[str] = []
-    settings = Settings().replace({k.replace("__", "."): v for k, v in changes.items()})
+    settings = Settings().replace(dotted(changes))
     with Bag(bags.write_bag(tmp_path / "bag", streams)) as reader:
         return dict(select_topics(reader, settings, asked, notes)), notes
 

@@ -22,7 +22,6 @@ from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
 from inertial_id_ros.apps.simulation.write import write_bag
 from inertial_id_ros.errors import RecordingError
 
-G = np.array([0.0, 0.0, -9.81])
 SETTINGS = CobotSettings(payload="hammer", tilt=(5.0, -3.0), seed=4, bias=(1.0, 2, 3, 4, 5, 6))
 CLEAN = {"noise": (0.0, 0.0), "encoder_noise": 0.0}
 # 2 kg, centred at (0.03, -0.02, 0.1) m.
@@ -45,9 +44,8 @@ def hold(q):
     return motion
 
 
-def pin_model(gravity=G):
+def pin_model():
     model = pin.buildModelFromXML(load_description().urdf)
-    model.gravity.linear = gravity
     return model, model.getFrameId("ft_sensor")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import bags
 import numpy as np
 import pytest
-from scenes import GRAVITY
+from scenes import GRAVITY, dotted
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
@@ -44,8 +44,7 @@ def csv(path: Path, names: list[str] | None = None, rows: np.ndarray = ROWS, cel
 
 def read(path: Path, columns: Columns | None = None, **changes: Any) -> tuple[Any, Any]:
     """The wrenches, and the poses or joint states in a table."""
-    got = read_motion(path, columns or Columns(), Settings().replace(
-        {k.replace("__", "."): v for k, v in changes.items()}))
+    got = read_motion(path, columns or Columns(), Settings().replace(dotted(changes)))
     assert isinstance(got, Recording)
     samples = [some for part in got.parts for some in part]
     (load,) = [some for some in samples if isinstance(some, Wrenches)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import yaml
+from robot_graph import in_sensor, matrix
 
 from inertial_id_ros import api
 from inertial_id_ros.apps.export_payload import main
@@ -108,12 +108,8 @@ def sdf_link(sdf: str, name: str) -> Body:
     assert [e.tag for e in (pose, mass, inertia)] == ["pose", "mass", "inertia"]
     numbers = [float(x) for x in str(pose.text).split()]
     turn = pin.rpy.rpyToMatrix(*numbers[3:])  # about fixed axes: roll, pitch, yaw
-    tensor = symmetric({part.tag: float(str(part.text)) for part in inertia})
+    tensor = matrix({part.tag: float(str(part.text)) for part in inertia})
     return Body(float(str(mass.text)), np.array(numbers[:3]), turn @ tensor @ turn.T)
-
-
-def symmetric(entries: dict[str, float]) -> np.ndarray:
-    return np.array([[entries["i" + "".join(sorted(a + b))] for b in "xyz"] for a in "xyz"])
 
 
 def yaml_bodies(text: str) -> tuple[str, Body, Body]:
@@ -123,15 +119,8 @@ def yaml_bodies(text: str) -> tuple[str, Body, Body]:
     mass, com = load["mass"], np.array(load["center_of_mass"])
     axes = np.array(load["rotation"])
     assert np.linalg.det(axes) > 0.0
-    return (load["frame"], Body(mass, com, symmetric(load["inertia"])),
+    return (load["frame"], Body(mass, com, matrix(load["inertia"])),
             Body(mass, com, axes @ np.diag(load["principal_moments"]) @ axes.T))
-
-
-def usd_stage(text: str) -> Any:
-    """A layer as OpenUSD composes it."""
-    stage = pytest.importorskip("pxr.Usd").Stage.CreateInMemory()
-    assert stage.GetRootLayer().ImportFromString(text)
-    return stage
 
 
 def franka_body(text: str) -> Body:
@@ -209,6 +198,8 @@ def test_a_parent_that_moves_or_is_missing_is_refused_by_name(
 def test_unknown_formats_and_impossible_names_are_refused() -> None:
     with pytest.raises(InvalidSetting, match="stl"):
         write("stl", payload())
+    with pytest.raises(UnknownFrame):  # Desk knows no other frame than that of the flange
+        export(payload(), "franka_desk", "", URDF)
     for link in ("", "a\nb", "a\0b", "\x1b[31m", "x" * 300, "\ud800", "tool0", "world"):
         with pytest.raises(InvalidSetting):
             payload(link=link)
@@ -251,7 +242,8 @@ def test_all_else_of_a_robot_description_stays_byte_for_byte(change: Callable[[s
 
 def usd_body(text: str) -> Body:
     """The body by the function of OpenUSD that simulators call for it."""
-    stage = usd_stage(text)
+    stage = pytest.importorskip("pxr.Usd").Stage.CreateInMemory()
+    assert stage.GetRootLayer().ImportFromString(text)
     from pxr import UsdPhysics
 
     assert UsdPhysics.GetStageKilogramsPerUnit(stage) == 1.0
@@ -281,13 +273,8 @@ def test_openusd_computes_the_body_to_1e_6_or_a_note_says_that_it_does_not() -> 
 # ---- estimates ----
 
 def estimate(**changes: Any) -> Estimate:
-    made = Estimate(
-        stamp_ns=1_234_000_000_567, frame_id="tool0",
-        phi=phi_from_body(*BODY), phi_covariance=1e-6 * np.eye(10), bias=np.zeros(6),
-        method="wls", weighting="none", data_share=np.ones(10), verdict=(IDENTIFIED,) * 10,
-        alignment=np.zeros(6), alignment_sigma=np.zeros(6), residual_rms=np.zeros(6), samples=500,
-        window=5.0, condition_number=10.0, min_eigenvalue=1e-4, solve_time=0.01)
-    return replace(made, **changes)
+    return in_sensor(**{"stamp_ns": 1_234_000_000_567, "frame_id": "tool0", "method": "wls",
+                        "phi": phi_from_body(*BODY), **changes})
 
 
 def saved(folder: Path, outcome: Estimate | NoEstimate, **changes: Any) -> Path:
@@ -368,15 +355,6 @@ def test_the_command_says_in_one_line_what_is_wrong(
         assert printed.out == "" and printed.err.startswith("error: ") and said in printed.err
         assert printed.err.count("\n") == 1
     assert json.loads(source.read_text())["mass"] == pytest.approx(1.3)
-
-
-def test_desk_gets_the_payload_in_the_frame_of_the_flange_that_is_named() -> None:
-    with pytest.raises(UnknownFrame):
-        export(payload(), "franka_desk", "", URDF)
-    urdf = URDF.replace("</robot>", """<link name="fr3_link8"/><joint name="j8" type="fixed">
-      <parent link="tool0"/><child link="fr3_link8"/><origin xyz="0 0 -0.04"/></joint></robot>""")
-    found = franka_body(export(payload(), "franka_desk", "fr3_link8", urdf).text)
-    np.testing.assert_allclose(found.com, BODY.com + [0.0, 0.0, 0.04], atol=1e-12)
 
 
 def test_the_command_of_the_page_works_as_it_stands(
