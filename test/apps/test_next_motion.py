@@ -15,11 +15,7 @@ from scipy.interpolate import BPoly
 
 from inertial_id_ros.apps.excitation.arm import Arm, Obstacle, box_obstacle
 from inertial_id_ros.apps.excitation.information import Knowledge
-from inertial_id_ros.apps.excitation.motions import (
-    MotionLimits,
-    MotionPlanner,
-    violations,
-)
+from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner, violations
 from inertial_id_ros.apps.excitation.plan_excitation import main, robot_motion
 from inertial_id_ros.apps.simulation.cobot import ArmEngine, SimulatedCobot
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description

@@ -31,13 +31,7 @@ from inertial_id_ros.errors import (
     NotEnoughData,
     UnknownFrame,
 )
-from inertial_id_ros.estimate import (
-    IDENTIFIED,
-    PRIOR_DOMINATED,
-    UNOBSERVED,
-    Estimate,
-    NoEstimate,
-)
+from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.export import (
     FORMATS,
     ExportedPayload,

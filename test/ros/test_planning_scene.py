@@ -14,12 +14,7 @@ from std_msgs.msg import Header
 
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.ros import planning_scene
-from inertial_id_ros.ros.planning_scene import (
-    SERVICE,
-    TYPE,
-    SceneWatch,
-    read_obstacles,
-)
+from inertial_id_ros.ros.planning_scene import SERVICE, TYPE, SceneWatch, read_obstacles
 
 TURN = Rotation.from_euler("xyz", [0.3, -0.4, 1.2])
 WORLD = np.eye(4)
