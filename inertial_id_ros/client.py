@@ -71,10 +71,9 @@ class PayloadClient:
     """Subscribes to the payload of a node; `newest` may be called from any thread, while an
     executor spins the program's node.
 
-    Ages are of the steady clock alone: the system clock, by which the middleware says how long a
-    message has waited for the executor, may be set meanwhile. But no message arrived before the one
-    before it was taken; so the first message, and one after a silence, are used only when another
-    follows, which takes a period of estimator.rate, or .85 s.
+    Ages are of the steady clock alone, as the system clock may be set. No message arrived before
+    the one before it was taken; so the first one, and one after a silence, are used only when
+    another follows, which takes a period of estimator.rate, or .85 s.
 
     Args:
         node: of the program. topic: of the node that identifies.

@@ -122,14 +122,10 @@ class CompensatedWrench:
         self._header = message.header
         self._publisher.publish(message)
 
-    def check_subscribers(self) -> None:
-        """Begin or stop with the subscribers, and publish what is removed where that changed."""
-        self.is_used = self._publisher.get_subscription_count() > 0
-        self.publish_state()
-
     def publish_state(self, end: str = "") -> None:
         """Publish what is removed: when it changes and once a second; end: why it is the last."""
         load, now = self._load, time.monotonic()
+        self.is_used = self._publisher.get_subscription_count() > 0
         silence = self._live.silence if self.is_used else ""
         reason = end or self._withheld or load.reason or silence
         mode = Mode.SILENT if reason else load.mode

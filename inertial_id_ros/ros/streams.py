@@ -28,8 +28,7 @@ from .program import message_type, spin
 
 HAND_OVER = 0.05  # s
 LISTED = 10  # names in a sentence, at most
-# s between threads that run Python code: a wrench that comes while an estimate is made must not
-# wait for long where it is compensated.
+# s between threads that run Python code: a wrench must not wait for an estimate.
 SWITCH = 0.001
 DEPTH = 2000  # messages of a topic that may wait for the executor
 MOST = 50_000  # messages of a topic that may wait for the worker; the oldest one goes
@@ -98,7 +97,7 @@ class Subscriptions:
     def start(self, hand_over: Callable[[], None]) -> None:
         """Begin; `hand_over` is called again and again in the thread, and must not wait."""
         def serve() -> None:
-            self.compensation.check_subscribers()
+            self.compensation.publish_state()
             hand_over()
 
         sys.setswitchinterval(SWITCH)

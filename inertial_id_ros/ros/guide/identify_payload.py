@@ -29,9 +29,8 @@ from .session import GuideNode, Session
 WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
 # Corners of a box around the payload in the frame of the sensor [m], where nobody gave one.
 USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
-# s in which a node that runs is found: where its first announcements are lost, DDS repeats them
-# after 3 s, and two nodes of one name would answer the same goals; in which one that is started
-# must answer.
+# s in which a node that runs is found, whose first announcements may be lost, which DDS repeats
+# after 3 s; in which one that is started must answer.
 LOOK, START = 7.0, 30.0
 
 

@@ -43,8 +43,7 @@ from ..program import find_type, ignore_signals, message_type, spin, start_ros, 
 NAME = "simulate_cobot"
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 DEPTH = 100  # samples kept for a receiver on a machine that is busy for a moment
-# Samples are computed this far ahead: enough to share the cost of a call, and so little that the
-# computation (under 1 ms at 500 Hz) fits between two publications; less where what comes next
+# Samples are computed this far ahead, to share the cost of a call; less where what comes next
 # depends on what the arm is told.
 AHEAD, AHEAD_COMMANDED = 0.1, 0.02  # s
 MAX_LAG = 0.5  # s behind schedule after which time is left out rather than sent in a burst
