@@ -103,9 +103,8 @@ class Rows:
             self._next = -(-(history.first + HALF) // STEP) * STEP
         newest = int((history.newest - round(1e9 * setup.delay) - BIN_NS // 2) // BIN_NS)
         ready = min(history.end, newest + 1, end) - HALF
-        while self._next < ready:
-            number = self._next
-            self._next += STEP
+        while (number := -(-history.next(self._next) // STEP) * STEP) < ready:
+            self._next = number + STEP
             mean = mean_wrench(history, number, setup.delay)
             row = None if mean is None else self._row(history, number, setup, *mean)
             if row is not None:

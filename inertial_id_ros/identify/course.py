@@ -17,7 +17,7 @@ from ..detect.scan import HALF, Event, Scan, torque_scan
 from ..explain.explain import Explanation
 from ..explain.setup_errors import SURPRISING
 from ..explain.torques import Torques
-from ..model.history import History, Window
+from ..model.history import LONGEST, History, Window
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
 from ..motion.track import SECOND, WINDOW, Fault
 from .beliefs import Basis
@@ -119,6 +119,10 @@ class Course:
             What was concluded, where that is due.
         """
         while (end := self._judged + PACE) <= self.ready:
+            there = self.history.next(self._judged)
+            if there - self._judged > LONGEST / BIN:  # a clock that was set: nothing is left
+                self._judged = there // EVERY * EVERY
+                continue
             self._judged = end
             self._mark_faults(end)
             late = max(round(self.scan.setup.delay / BIN), 0)

@@ -92,6 +92,11 @@ class History:
         """The oldest bin of motion that is there."""
         return int(self._motion[0][0]) if len(self._motion) else self.end
 
+    def next(self, number: int) -> int:
+        """The first bin of motion that is there, from a number on; `end`: none."""
+        part = self._motion.between(number, self.end)
+        return int(self._motion[0][part.start]) if part.stop > part.start else self.end
+
     def motion(self, first: int, end: int) -> Motion:
         """Motion in the bins of [first, end)."""
         part = self._motion.between(first, end)

@@ -27,7 +27,7 @@ from ..identify.beliefs import stated_by_driver
 from ..identify.identifier import BATCH, Identifier
 from ..io import decoding, inputs
 from ..io.inputs import Edges, InputTopic, JointStates, Samples, Wrenches, split_by_time
-from ..kinds import Finding, doubt_in, made, withdraw_doubted
+from ..kinds import Finding, made, withdraw_doubted
 from .conversions import Publishing, refuse_unphysical
 from .program import message_type
 from .streams import Subscriptions
@@ -294,8 +294,8 @@ class Estimation:
         self._show(outcome)
 
     def _show_changes(self) -> None:
-        """Show what the identifier says now, where that is another than it said before, or what
-        else is in doubt."""
+        """Show what the identifier says now, where that is another than it said before, or where
+        there are other findings."""
         changes = [f.text for f in self.identifier.findings() if f.kind in CHANGES]
         if changes != self._changes:  # the next estimate may not be due for long
             self._changes = changes
@@ -308,8 +308,8 @@ class Estimation:
             reason, outcome = outcome.stale_reason, shown
             if isinstance(shown, Estimate) and reason and not shown.stale:
                 outcome = shown.as_stale(reason)
-        findings = *self.notes.copy().values(), *self.identifier.findings()
-        if _key(outcome) != self._seen or doubt_in(findings) != doubt_in(self.findings_now):
+        names = {*self.notes, *(f.name for f in self.identifier.findings())}
+        if _key(outcome) != self._seen or names != {f.name for f in self.findings_now}:
             self._show(outcome)
 
     def _show(self, outcome: Outcome) -> None:
