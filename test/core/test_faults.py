@@ -142,7 +142,7 @@ FAULTS = {
     "wrench out of order": Fault("samples_reordered.wrench", {"wrench": delayed(0.012)}),
     "clock jumps back": Fault("reset", {"wrench": stamped(-30.0), "motion": stamped(-30.0)}),
     "clock jumps ahead": Fault("samples_missing.wrench", {
-        "wrench": stamped(600.0), "motion": stamped(600.0)}),
+        "wrench": stamped(86_400.0), "motion": stamped(86_400.0)}),
     "stray stamps, wrench": Fault("stamp_stray.wrench", {"wrench": stray}),
     "stray stamps, joints": Fault("stamp_stray.joints", {"motion": stray}),
     "stray stamps, poses": Fault("stamp_stray.transforms", {"motion": stray}, by_poses=True),
