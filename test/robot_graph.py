@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scenes import Points
+from scenes import Points, dotted
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.estimate import IDENTIFIED, Estimate
@@ -91,8 +91,7 @@ class Graph:
 
 def load(name: str, graph: Graph | None = None, **settings: Any) -> Target:
     """A target that talks to a graph."""
-    return load_target(name, graph or Graph(), Settings().replace(
-        {name.replace("__", "."): value for name, value in settings.items()}))
+    return load_target(name, graph or Graph(), Settings().replace(dotted(settings)))
 
 
 def assert_close(got: Any, want: Any) -> None:

@@ -195,6 +195,11 @@ def settings(**changes: Any) -> Settings:
     return Settings().replace(base | {k.replace("__", "."): v for k, v in changes.items()})
 
 
+def dotted(changes: dict[str, Any]) -> dict[str, Any]:
+    """Names of settings with a dot in place of two underscores."""
+    return {name.replace("__", "."): value for name, value in changes.items()}
+
+
 def in_sensor(motion: Truth, room: Iterable[float] | Array) -> Array:
     """Vectors (3,) or (n, 3) of the base in sensor axes (n, 3)."""
     return np.einsum("nji,nj->ni", motion.rotation, np.broadcast_to(room, motion.a_g.shape))
