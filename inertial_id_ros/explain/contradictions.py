@@ -30,7 +30,8 @@ FRAMES = {  # errors of frames, and what to enter
     "gravity_elsewhere": "gravity does not point along -z of the base, up is ({x:.3f}, {y:.3f}, "
                          "{z:.3f}) in its axes (robot on a wall, a ceiling, a slope); set "
                          "gravity.frame to a frame whose z axis points up",
-    "quaternion_order": "orientations are given with w first; their order is x, y, z, w"}
+    "quaternion_order": "orientations are given with w first; their order is x, y, z, w",
+    "poses_inverted": "poses are those of the base in the sensor; invert them"}
 
 
 def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float = 0.0

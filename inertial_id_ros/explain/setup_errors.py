@@ -193,9 +193,9 @@ class _Search:
         if removed.x[10] > 0.0:
             yield removed
         if not self.window.motion.joints.shape[1]:  # poses that somebody gave
-            ordered = Correction(w_first=True)
-            yield self._error("quaternion_order", ordered,
-                              self._regressor(ordered.motion(self.window.motion)))
+            for kind, order in (("quaternion_order", "wxyz"), ("poses_inverted", "inverse")):
+                meant = Correction(order=order)
+                yield self._error(kind, meant, self._regressor(meant.motion(self.window.motion)))
 
     def _best_clock(self, kind: str, late: Sequence[int]) -> SetupError:
         return max((self._error(kind, Correction(late=k)) for k in late), key=attrgetter("odds"))

@@ -111,7 +111,7 @@ class Correction:
         channels: (6,) factors of the readings; turn: (3, 3) from the axes of the wrench, after
             that, to those of the sensor.
         in_base: True if forces and torques are in base axes.
-        w_first: True if the quaternions of poses were given as w, x, y, z.
+        order: of the orientations of poses: "" as stated, "wxyz", or "inverse" ones.
     """
 
     late: int = 0
@@ -119,7 +119,7 @@ class Correction:
     channels: Array = field(default_factory=lambda: np.ones(6))
     turn: Array = field(default_factory=lambda: np.eye(3))
     in_base: bool = False
-    w_first: bool = False
+    order: str = ""
 
     def wrench(self, wrench: Array, rotation: Array) -> Array:
         """Wrenches (n, 6) in sensor axes, which are turned by (n, 3, 3) to those of the base."""
@@ -130,8 +130,8 @@ class Correction:
 
     def motion(self, motion: Motion) -> Motion:
         """The motion of bins that follow one another, in a base whose z axis points up."""
-        if self.w_first:
-            motion = _reordered(motion)
+        if self.order:
+            motion = _reordered(motion, self.order)
         if self.up[2] == 1.0:
             return motion
         level = pin.Quaternion.FromTwoVectors(self.up, _UP).toRotationMatrix()
@@ -152,10 +152,12 @@ class Correction:
                        count=window.count[at])
 
 
-def _reordered(motion: Motion) -> Motion:
-    """The motion of bins that follow one another, whose quaternions were given with w first."""
-    read = Rotation.from_matrix(motion.rotation).as_quat()  # (w, x, y, z) taken for (x, y, z, w)
-    turns = Rotation.from_quat(np.roll(read, -1, axis=1))
+def _reordered(motion: Motion, order: str) -> Motion:
+    """The motion of bins that follow one another, whose quaternions were given with w first, or of
+    which the inverse was given."""
+    turns = Rotation.from_matrix(motion.rotation).inv()
+    if order == "wxyz":  # (w, x, y, z) was taken for (x, y, z, w)
+        turns = Rotation.from_quat(np.roll(turns.inv().as_quat(), -1, axis=1))
     steps = (turns[:-2].inv() * turns[2:]).as_rotvec() / (2.0 * BIN)
     omega, rotation = np.pad(steps, ((1, 1), (0, 0)), "edge"), turns.as_matrix()
     across = rotation.transpose(0, 2, 1) @ motion.rotation

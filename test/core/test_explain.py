@@ -403,12 +403,16 @@ def test_weight_that_the_driver_takes_off_is_found_by_inertia() -> None:
     assert dict(found.named)["removed_payload"]["mass"] == pytest.approx(1.4 * PHI[0], rel=0.1)
 
 
-def test_quaternions_with_w_first_are_named() -> None:
+@pytest.mark.parametrize(("kind", "read_of"), [
+    ("quaternion_order", lambda turns: Rotation.from_quat(np.roll(turns.as_quat(), 1, axis=1))),
+    ("poses_inverted", Rotation.inv)])
+def test_orientations_that_mean_something_else_are_named(
+        kind: str, read_of: Callable[[Rotation], Rotation]) -> None:
     motion = binned(3)
     n, turns = len(motion.number), Rotation.from_matrix(motion.rotation)
-    read = Rotation.from_quat(np.roll(turns.as_quat(), 1, axis=1))
+    read = read_of(turns)
     found = of_wrong(RIGHT, motion=motion._replace(
         joints=np.empty((n, 0, 3, 3)), twists=np.empty((n, 0, 6)), rotation=read.as_matrix(),
         acceleration=(read.inv() * turns).apply(motion.acceleration)))
-    assert found.error is not None and found.error.kind == "quaternion_order"
+    assert found.error is not None and found.error.kind == kind
     assert found.phi[0] == pytest.approx(PHI[0], rel=0.01)
