@@ -45,17 +45,13 @@ from inertial_id_ros.settings import Settings
 
 MASSES = (1.0, 2.0, 3.0)  # kg
 METHODS = ("density", "lmi")
+CALIBRATION = 30.0  # s
 START_NS = 1_000_000_000_000
 
 
 def calibrate(duration: float) -> IdentifiedRobot:
     """The arm, identified without payload."""
-    return identified_arm(simulate(wide_motion(duration, harmonics=round(0.6 * duration)),
-                                   duration))
-
-
-def identified_arm(free: SimulatedTorques) -> IdentifiedRobot:
-    """The arm of a recording without payload."""
+    free = simulate(wide_motion(duration, harmonics=round(0.6 * duration)), duration)
     return identify_described_robot(URDF, [free.named], RobotRequest(
         terms=TERMS[:3], hold_back=0.0)).robot
 
@@ -80,11 +76,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10, help="for each mass (default 10)")
     parser.add_argument("--duration", type=float, default=12.0, help="with payload, s (default 12)")
-    parser.add_argument("--calibration", type=float, default=30.0, help="s (default 30)")
     options = parser.parse_args()
     with tempfile.NamedTemporaryFile(suffix=".robot") as file:
-        save_robot(Path(file.name), calibrate(options.calibration))
-        print(f"{options.calibration:g} s without payload, then {options.duration:g} s with it; "
+        save_robot(Path(file.name), calibrate(CALIBRATION))
+        print(f"{CALIBRATION:g} s without payload, then {options.duration:g} s with it; "
               f"{RATE:g} Hz, torque noise 0.5 and 0.1 N m, {options.runs} runs of each mass\n")
         print("| payload, kg | method | mass error, %, rms (worst) | COM error, mm, rms (worst) | "
               "within 95 % intervals: mass, COM |")

@@ -16,10 +16,10 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 
-from benchmarks.compensation.echo import TOPIC
+from benchmarks.load.bare import ECHO
 from inertial_id_ros.ros.program import spin, start_ros, stop_flag
 
-TOPICS = ("wrench", "/inertial_id_node/wrench_compensated", TOPIC)
+TOPICS = ("wrench", "/inertial_id_node/wrench_compensated", ECHO)
 _STAMP = struct.Struct("<iI")
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Processor time of the node beside that of a bare subscriber, losses and age of the estimate.
 
-    python -m benchmarks.load [--seconds 20] [--compensated]
+    python -m benchmarks.load [--seconds 20]
 
 streams wrench / joint states / TF at 1000/500/100 Hz and at 2000/1000/100 Hz to the node and, in
 the same run and on the same core, to a subscriber with empty callbacks. That one is an ordinary
@@ -23,13 +23,11 @@ from typing import Any
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import WrenchStamped
 from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.ros.program import private_environment, spin, start_ros
-from inertial_id_ros.settings import Settings
 
 LOADS = ((1000, 500, 100), (2000, 1000, 100))
 _WARM_UP, _BEFORE = 5.0, 4.0  # s
@@ -40,37 +38,33 @@ def main() -> int:
     """Entry point."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--method", default=Settings().estimator.method)
-    parser.add_argument("--compensated", action="store_true",
-                        help="listen to the compensated wrenches, too: only then are they made")
-    options = parser.parse_args()
+    seconds = parser.parse_args().seconds
     os.environ.update(private_environment())
     start_ros("load", [])
     print("| wrench/joints/TF Hz | node, % of a core | bare, % | ratio | lost by node "
           "| lost by bare | estimates | behind, beyond the filter's lag: median, worst ms |")
     print("|---|---|---|---|---|---|---|---|")
     for rates in LOADS:
-        _run(rates, options)
+        _run(rates, seconds)
     rclpy.try_shutdown()
     return 0
 
 
-def _run(rates: tuple[int, ...], options: argparse.Namespace) -> None:
-    seconds = options.seconds
+def _run(rates: tuple[int, ...], seconds: float) -> None:
     core = max(os.sched_getaffinity(0))
     node = _start(core, "inertial_id_ros.ros.main", "--ros-args", "-p",
-                  f"estimator.method:={options.method}", "-p", "state.directory:=/tmp/load")
+                  "state.directory:=/tmp/load")
     bare = _start(core, "benchmarks.load.bare")
     talker = _start(min(os.sched_getaffinity(0)), "benchmarks.load.talker", *map(str, rates),
                     str(seconds + _WARM_UP), str(_BEFORE))
-    watcher = _Watcher(options.compensated)
+    watcher = _Watcher()
     try:
         watcher.wait_for_estimate(60.0)
         time.sleep(_WARM_UP)
-        before = _processor_time(node), _processor_time(bare), time.monotonic()
+        before = processor_time(node), processor_time(bare), time.monotonic()
         watcher.ages.clear()
         time.sleep(seconds - 3.0)
-        spent = [_processor_time(p) - b for p, b in zip((node, bare), before[:2], strict=True)]
+        spent = [processor_time(p) - b for p, b in zip((node, bare), before[:2], strict=True)]
         elapsed = time.monotonic() - before[2]
         ages = sorted(watcher.ages)
         sent = json.loads(talker.communicate(timeout=60.0)[0])
@@ -94,7 +88,7 @@ def _start(core: int, module: str, *arguments: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE, text=True)
 
 
-def _processor_time(process: subprocess.Popen[str]) -> float:
+def processor_time(process: subprocess.Popen[str]) -> float:
     """User and system time [s] of a process (Linux)."""
     with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
         fields = file.read().rsplit(")", 1)[1].split()
@@ -104,7 +98,7 @@ def _processor_time(process: subprocess.Popen[str]) -> float:
 class _Watcher:
     """Hears estimates and diagnostics in a thread of its own."""
 
-    def __init__(self, compensated: bool) -> None:
+    def __init__(self) -> None:
         self.ages: list[float] = []
         self._counts: dict[str, int] = {}
         self._lag = 0.175
@@ -112,9 +106,6 @@ class _Watcher:
         self._node.create_subscription(
             InertialParameters, "/inertial_id_node/inertial_parameters", self._estimate, 10)
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._diagnostics, 10)
-        if compensated:
-            self._node.create_subscription(
-                WrenchStamped, "/inertial_id_node/wrench_compensated", lambda _: None, 100)
         self._stop, self._executor = threading.Event(), EventsExecutor()
         self._executor.add_node(self._node)
         self._thread = threading.Thread(target=spin, args=(self._executor, self._stop))

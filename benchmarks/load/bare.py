@@ -1,5 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""A bare subscriber with empty callbacks: the same topics, quality of service and executor."""
+"""A bare subscriber with empty callbacks: the same topics, quality of service and executor; `echo`:
+one that publishes each wrench again as it is, the least that any node in Python needs."""
 
 from __future__ import annotations
 
@@ -15,12 +16,14 @@ from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.ros.program import spin, start_ros, stop_flag
 
+ECHO = "echoed_wrench"
+
 
 def main() -> None:
     """Entry point; runs until SIGINT, then prints how many messages came on each topic."""
-    stop = stop_flag()
+    stop, is_echo = stop_flag(), "echo" in sys.argv
     start_ros(*sys.argv[:1], sys.argv[1:])
-    node = Node("bare")
+    node = Node("echo" if is_echo else "bare")
     counts = [0, 0, 0]
 
     def count(which: int) -> object:
@@ -29,8 +32,11 @@ def main() -> None:
         return callback
 
     qos = QoSProfile(depth=2000, reliability=ReliabilityPolicy.BEST_EFFORT)
-    for k, (kind, topic) in enumerate(
-            ((WrenchStamped, "wrench"), (JointState, "joint_states"), (TFMessage, "/tf"))):
+    if is_echo:
+        publisher = node.create_publisher(WrenchStamped, ECHO, 100)
+        node.create_subscription(WrenchStamped, "wrench", publisher.publish, qos, raw=True)
+    for k, (kind, topic) in enumerate([] if is_echo else [
+            (WrenchStamped, "wrench"), (JointState, "joint_states"), (TFMessage, "/tf")]):
         node.create_subscription(kind, topic, count(k), qos)
     executor = EventsExecutor()
     executor.add_node(node)
