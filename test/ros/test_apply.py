@@ -206,7 +206,9 @@ def test_nothing_is_sent_while_the_arm_moves_or_nobody_knows(stage, driver):
     silent = stage.apply(UR, send=True, estimate=SAVED)
     stage.begin_rest()
     assert not silent.success and "'joint_states'" in silent.message and not silent.calls
-    assert stage.apply(UR, estimate=SAVED).success and not driver.sent
+    # A busy machine loses samples of the motion: what seems a contact then ends with the next one.
+    play_until(lambda _: stage.move_again(), lambda: stage.apply(UR, estimate=SAVED).success, 4.0)
+    assert not driver.sent
 
 
 @pytest.mark.parametrize("driver", ["silent"], indirect=True)
