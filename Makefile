@@ -59,9 +59,9 @@ unit: setup ## pytest (TESTS=… for some files)
 
 COV := -p pytest_cov.plugin --cov
 coverage: setup ## pytest, with the lines and branches that all tests run
-	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
+	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} \
 	  ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS_PYTHON_CHECK_FIELDS=1 \
-	  COVERAGE_FILE=$(CURDIR)/.coverage && export COVERAGE_FILE && \
+	  COVERAGE_FILE=$(CURDIR)/.coverage && \
 	  python -m pytest $(PARALLEL) -m "not alone" $(COV) --cov-report= --cov-fail-under=0 && \
 	  python -m pytest $(ALONE) $(COV) --cov-append --cov-report=term:skip-covered
 

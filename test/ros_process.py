@@ -84,7 +84,7 @@ class RosProcess:
         self.process = subprocess.Popen(
             command, env={**os.environ, "ROS_DOMAIN_ID": str(domain), "PYTHONPATH": path,
                           "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "PYTHONUNBUFFERED": "1",
-                          "ROS_PYTHON_CHECK_FIELDS": "1"},
+                          "ROS_PYTHON_CHECK_FIELDS": "1", **COVERAGE},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
         self._lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)
