@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PARTS = {"referee": ("--runs", "4", "--baseline"), "robot": (), "joint_torque": ("--runs", "4"),
+PARTS = {"referee": ("--runs", "2", "--baseline"), "robot": (), "joint_torque": ("--runs", "4"),
          "next_motion": ("--tasks", "0", "1", "2"), "load": (), "compensation": ()}
 # Metrics of the referee that are shown; each table holds the rows that have the last of them.
 SHOWN = (("e_m", "e_COM", "in_m", "claimed_m"), ("in_m", "in_COM", "named", "fresh_s"),
