@@ -25,7 +25,7 @@ from .bank import TURN, Bank, Kind, has_moved
 from .predictor import Forecast, Predictor
 from .row import ALL, APART, BIAS, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
 
-ENTER, LEAVE = 6.0, 4.0  # deviations
+ENTER, LEAVE = 8.0, 4.0  # deviations
 ACCURACY = 0.3  # of the square of the sensor's accuracy, that a row may be off
 FAR, CALM = 3, 5  # successive rows
 BEHIND = 40  # bins after which a row is learnt

@@ -162,7 +162,7 @@ FAULTS = {
     "joints stamped behind": Fault(MIXED, {"motion": stamped(-0.4, 3.0)}),
     "joints with others' stamps": Fault(MIXED, {"motion": rows(reordered)}, 1.75),
     "wrong sign": Fault("sign_wrong", {"wrench": scaled(*-np.ones(6))}, 3.0, always=True),
-    "wrong axes": Fault("frame_wrong", {"wrench": whole(turned)}, 4.0, always=True),
+    "wrong axes": Fault("frame_wrong", {"wrench": whole(turned)}, 5.0, always=True),
     "N mm": Fault("wrong_units", {"wrench": scaled(1, 1, 1, 1e3, 1e3, 1e3)}, 6.0, always=True),
     "degrees": Fault("wrong_units", {"motion": whole(np.degrees)}, always=True),
     "two wrenches, always": Fault("streams_mixed.wrench", {"wrench": second(0.0, True)},
