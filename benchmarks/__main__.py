@@ -17,9 +17,11 @@ HERE = Path(__file__).parent
 PARTS = {"referee": ("--runs", "2", "--baseline"), "robot": (), "joint_torque": ("--runs", "4"),
          "next_motion": ("--tasks", "0", "1", "2"), "load": (), "compensation": ()}
 # Metrics of the referee that are shown; each table holds the rows that have the last of them.
-SHOWN = (("e_m", "e_COM", "in_m", "claimed_m"), ("in_m", "in_COM", "named", "fresh_s"),
-         ("named_s", "wrong_s"), ("named_grip_s", "right_grip_s"), ("ms",), ("s",))
-METRIC = re.compile(r"(\S.*?) +((\w+), (?:mean|median|most|rms|misses|sum|\d+ %))")
+SHOWN = (("e_m, median", "e_COM, median", "in_m, misses", "claimed_m, mean"),
+         ("in_m, mean", "in_COM, mean", "wrong_s, mean", "named, mean"),
+         ("named_s, most", "wrong_s, most"), ("named_grip_s, 90 %", "right_grip_s, 90 %"),
+         ("ms, mean",), ("s, mean",))
+METRIC = re.compile(r"(\S.*?) +(\w+, (?:mean|median|most|rms|misses|sum|\d+ %))")
 
 
 def numbers(name: str, text: str) -> list[list[str]]:
@@ -28,7 +30,7 @@ def numbers(name: str, text: str) -> list[list[str]]:
     for line in text.splitlines():
         if name == "referee" and (found := METRIC.match(line)):
             at = found.start(2) + max(len(found[2]), 17) + 10
-            out.append(["", found[1], found[3], line[at:at + 8].strip()])
+            out.append(["", found[1], found[2], line[at:at + 8].strip()])
         elif line.startswith("|"):
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             if heads and set(line) - set("|-: "):

@@ -1,12 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Processor time of the node beside that of a bare subscriber, losses and age of the estimate.
 
-    python -m benchmarks.load [--seconds 20]
-
-streams wrench / joint states / TF at 1000/500/100 Hz and at 2000/1000/100 Hz to the node and, in
-the same run and on the same core, to a subscriber with empty callbacks. That one is an ordinary
-rclpy subscriber, which is given message objects; the node takes these topics serialised and decodes
-them itself. Needs a built package.
+`python -m benchmarks.load [--seconds 20]` streams wrench, joint states and TF to the node and, in
+the same run and on the same core, to a subscriber with empty callbacks, which is given message
+objects; the node takes these topics serialised and decodes them itself.
 """
 
 from __future__ import annotations
