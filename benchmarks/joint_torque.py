@@ -81,9 +81,9 @@ def main() -> None:
         save_robot(Path(file.name), calibrate(CALIBRATION))
         print(f"{CALIBRATION:g} s without payload, then {options.duration:g} s with it; "
               f"{RATE:g} Hz, torque noise 0.5 and 0.1 N m, {options.runs} runs of each mass\n")
-        print("| payload, kg | method | mass error, %, rms (worst) | COM error, mm, rms (worst) | "
+        print("| payload, method | mass error, %, rms (worst) | COM error, mm, rms (worst) | "
               "within 95 % intervals: mass, COM |")
-        print("|---|---|---|---|---|")
+        print("|---|---|---|---|")
         for mass in MASSES:
             truth = report_from_phi(block(mass).phi)
             recordings = [simulate(wide_motion(options.duration, seed=100 + k), options.duration,
@@ -94,7 +94,7 @@ def main() -> None:
                 inside = np.abs(gap) < 1.96 * np.array([e.sigma for e in found])[:, :4]
                 error = 100.0 * np.abs(gap[:, 0]) / mass
                 com = 1e3 * np.linalg.norm(gap[:, 1:], axis=1)
-                print(f"| {mass:g} | {method} | {_rms(error):.2f} ({error.max():.2f}) | "
+                print(f"| {mass:g} kg, {method} | {_rms(error):.2f} ({error.max():.2f}) | "
                       f"{_rms(com):.2f} ({com.max():.2f}) | {100 * inside[:, 0].mean():.0f} %, "
                       f"{100 * inside[:, 1:].mean():.0f} % |", flush=True)
 
