@@ -36,7 +36,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seconds", type=float, default=30.0, help="of each row")
     seconds = parser.parse_args().seconds
-    os.environ.update(private_environment())
+    os.environ.update(private_environment(), OPENBLAS_NUM_THREADS="1")  # as the programs have it
     print(f"| {' | '.join(_COLUMNS)} |\n|{'---|' * len(_COLUMNS)}")
     for rates in RATES:
         _measure(rates, seconds)
