@@ -7,6 +7,7 @@ it talks to other nodes may be a recorder, and the values may be those that it h
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -65,7 +66,7 @@ class Plan(NamedTuple):
     what: str = ""  # that is sent, in words; empty: the payload
 
 
-class Target:
+class Target(ABC):
     """A driver or controller; here, one whose single service takes all that hangs on a flange.
     robot: client of other nodes, as `ros.ros_client.RosClient` is."""
 
@@ -115,21 +116,18 @@ class Target:
         return Plan(values_of(payload, self.takes_inertia), self.left_out,
                     (*self.notes, UNMEASURED) if vague else self.notes)
 
+    @abstractmethod
     def send(self, values: Values) -> None:
         """Send values.
 
         Raises:
             InertialIdError: it refuses, or is not there; `NoResponse` where it may have accepted.
         """
-        self.call(self.kinds[0], self.service, self.request(values))
 
-    def request(self, values: Values) -> Values:
-        """The request of its service, by name."""
-        raise NotImplementedError
-
-    def call(self, kind: str, service: str, request: Values) -> None:
-        """Call a service (raises Refused where it has not succeeded)."""
-        response = self.robot.call(kind, service, request)
+    def call(self, request: Values, kind: str = "", service: str = "") -> None:
+        """Call its service, or another one (raises Refused where it has not succeeded)."""
+        service = service or self.service
+        response = self.robot.call(kind or self.kinds[0], service, request)
         field, expected = self.success
         if response is not None and getattr(response, field, None) != expected:
             raise Refused(f"service '{service}' refuses: {response}")

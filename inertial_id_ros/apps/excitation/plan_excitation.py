@@ -24,10 +24,9 @@ from ...robot.base_parameters import structural_base_parameters
 from ...robot.least_squares import description_reference
 from ...robot.model import NO_TERMS, RobotModel
 from ...settings import Settings
-from . import motions
 from .arm import Arm, Obstacle, box_obstacle
 from .information import RATE, WEIGHTS, Knowledge
-from .motions import MotionLimits, MotionPlanner, Trajectory
+from .motions import COBOT_SPEED, POINTS, SLACK, MotionLimits, MotionPlanner, Trajectory, violations
 
 WANTED = np.full(10, 1e-9)  # of a payload: all that can be known
 DIGITS = 9  # of numbers in files
@@ -71,7 +70,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def add_limits(add: Callable[..., object], fastest: float) -> None:
     """Options about what every motion keeps; fastest: highest speed that may be asked for [m/s]."""
-    add("--link-speed", type=within(0.01, fastest), default=motions.COBOT_SPEED, metavar="M/S",
+    add("--link-speed", type=within(0.01, fastest), default=COBOT_SPEED, metavar="M/S",
         help="of every point of every link and the payload (default: %(default)s)")
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ", type=box_corners,
         help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
@@ -178,7 +177,7 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
     base = structural_base_parameters(model)
     across = base.matrix @ description_reference(model).unit
     root = np.asarray(np.linalg.qr(across.T, mode="r")).T / TORQUE_NOISE
-    room = np.minimum(arm.upper - start, start - arm.lower)[chain] - motions.SLACK
+    room = np.minimum(arm.upper - start, start - arm.lower)[chain] - SLACK
     bounds = [np.clip(room, 1e-9, limits.range),
               np.minimum(limits.joint_speed, limits.share * arm.speed[chain]),
               np.full(len(chain), limits.joint_acceleration)]
@@ -203,11 +202,11 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
 
     drawn = np.random.default_rng(0).normal(scale=FIRST, size=2 * HARMONICS * len(chain))
     found = minimize(missing, drawn, method="L-BFGS-B", options={"maxiter": ROUNDS}).x
-    stamps = np.linspace(0.0, duration, int(np.ceil(duration / motions.POINTS)) + 1)
+    stamps = np.linspace(0.0, duration, int(np.ceil(duration / POINTS)) + 1)
     for share in 0.97 ** np.arange(ROUNDS)**2:
         q, dq, ddq = states(found, stamps, share)[:, :, chain]
         motion = Trajectory(stamps, q, dq, ddq, arm.chain)
-        if not (problems := motions.violations(arm, motion, start, limits)):
+        if not (problems := violations(arm, motion, start, limits)):
             return motion, float(np.exp(-0.5 * missing(found) / root.shape[1]))
     raise InvalidData(f"no motion about the start pose is within the limits: {problems[0]}")
 
