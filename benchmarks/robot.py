@@ -68,7 +68,7 @@ def ur10e_table() -> list[str]:
     """Motor currents of a real UR10e, described by its data sheet."""
     free, held = (load(f"ur10e_motor_current/{name}.npz", "current")
                   for name in ("unloaded", "loaded_2.805kg"))
-    out = []
+    out, gains = [], []
     for name, request in (
             ("pair with 2.805 kg", RobotRequest(loaded=held, payload_mass=2.805)),
             ("gains of the controller", RobotRequest(gains=(11.7, 12.0, 9.8, 10.8, 9.9, 10.9)))):
@@ -76,8 +76,8 @@ def ur10e_table() -> list[str]:
         result = identify_described_robot(data_sheet_ur10e(), [free], request)
         out.append(row(name, result, time.process_time() - start))
         assert result.drives is not None
-        out.append("gains " + ", ".join(f"{g:.2f}" for g in result.drives.gain))
-    return [*HEADS, *out]
+        gains.append(f"{name}: gains " + ", ".join(f"{g:.2f}" for g in result.drives.gain))
+    return [*HEADS, *out, "", *gains]
 
 
 def random_robot(seed: int, joints: int) -> tuple[RobotResult, np.ndarray]:
@@ -112,16 +112,17 @@ def random_robot(seed: int, joints: int) -> tuple[RobotResult, np.ndarray]:
 
 def random_table(runs: int = 30) -> list[str]:
     """Random robots of 2 to 30 joints."""
-    inside, consistent, start = [], 0, time.process_time()
+    inside, consistent, seconds, start = [], 0, 0.0, time.process_time()
     for seed in range(runs):
         joints = 30 if seed == 0 else int(np.random.default_rng(seed).integers(2, 30))
         result, truth = random_robot(seed, joints)
         inside.append(np.abs(result.beta - truth) <= 1.96 * result.beta_sigma)
         consistent += bool(result.consistent.all())
         if seed == 0:
-            print(f"30 bodies: {time.process_time() - start:.1f} s\n")
-    return [f"{runs} robots, all links of {consistent} can exist, "
-            f"{100 * np.concatenate(inside).mean():.1f} % of base parameters within 95 % intervals"]
+            seconds = time.process_time() - start
+    return ["| | robots whose links can all exist | base parameters within 95 % intervals, % | "
+            "30 bodies, s |", "|---|---|---|---|", f"| {runs} robots | {consistent} | "
+            f"{100 * np.concatenate(inside).mean():.1f} | {seconds:.1f} |"]
 
 
 TABLES = {"panda": panda_table, "ur10e": ur10e_table, "random": random_table}

@@ -27,7 +27,7 @@ RATES = ((500, 500, 100), (1000, 500, 100))  # Hz: wrench, joint states, TF
 _BEFORE, _WARM_UP = 4.0, 8.0  # s: of silence, and until the first estimates
 _COLUMNS = (
     "wrench/joints/TF Hz", "age: median, ms", "99 %, ms", "worst, ms", "of an echo: median, ms",
-    "99 %, ms", "ratio of the medians, of the 99 %", "lost", "node, % of a core",
+    "of an echo: 99 %, ms", "ratio of the medians, of the 99 %", "lost", "node, % of a core",
     "bare subscriber, %", "ratio", "load average")
 
 
