@@ -21,7 +21,7 @@ SHOWN = (("e_m, median", "e_COM, median", "in_m, misses", "claimed_m, mean"),
          ("in_m, mean", "in_COM, mean", "wrong_s, mean", "named, mean"),
          ("named_s, most", "wrong_s, most"), ("named_grip_s, 90 %", "right_grip_s, 90 %"),
          ("ms, mean",), ("s, mean",))
-METRIC = re.compile(r"(\S.*?) +(\w+, (?:mean|median|most|rms|misses|sum|\d+ %))")
+METRIC = re.compile(r"(\S.{,26}?) +(\w+, (?:mean|median|most|rms|misses|sum|\d+ %))")
 
 
 def numbers(name: str, text: str) -> list[list[str]]:
