@@ -2,8 +2,8 @@
 """Convex programs stated with cvxpy, and solved again and again with other parameters.
 
 cvxpy keeps the canonical form of a statement whose parameters appear linearly (its rules of
-disciplined parametrised programming), so that a solve costs one or two milliseconds more than the
-solver itself. Every solve starts afresh: the answer depends on the parameters alone.
+disciplined parametrised programming), so that a solve costs little more than the solver
+itself. Every solve starts afresh: the answer depends on the parameters alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import clarabel  # noqa: F401  cvxpy imports it only to solve, and then says les
 import cvxpy as cp
 
 # As exact as rounding allows, and what is accepted where it does not allow that; OSQP polishes,
-# that is, solves exactly for the constraints that it found active, and gives up after about 20 ms.
+# that is, solves exactly for the constraints that it found active.
 GAP, FEASIBLE, ACCEPTED, COARSE = 1e-12, 1e-9, 1e-6, 1e-7
 _OPTIONS = {
     cp.CLARABEL: {"max_threads": 1, "tol_gap_abs": GAP, "tol_gap_rel": GAP, "tol_feas": FEASIBLE,

@@ -7,7 +7,7 @@ The norms are not squared (form ``norm``). With the weighting ``noise`` there is
 the full model without the bias.
 
 `_Statement` is that in cvxpy, on triangular factors, for Clarabel; ``squared`` is a quadratic
-program, of which OSQP solves nine of ten within 20 ms, Clarabel the rest. Rows are divided by their
+program, which OSQP solves, or Clarabel where OSQP does not converge. Rows are divided by their
 noise and multiplied by the force noise [N], so that lambda keeps the paper's unit.
 """
 

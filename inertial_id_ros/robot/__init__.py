@@ -57,7 +57,7 @@ class RobotRequest:
                                high=0.9)
     coulomb_velocity: float = setting(0.01, "speed below which Coulomb friction fades",
                                       unit="rad/s", low=0.0, high=10.0)
-    # Data sheets and controllers: those of a real UR10e differ by 4 % from what a mass tells.
+    # Those of data sheets and controllers differ from what a known mass shows.
     gain_error: float = setting(0.05, "standard deviation of each of --gains, relative", low=0.0,
                                 high=0.99)
 

@@ -24,7 +24,7 @@ from .model import BODY_SIZE, RobotModel, body_slices
 from .recording import Rows
 
 # The pull of the description may cost this part of what the true robot would cost on average:
-# one squared standard deviation for each base parameter. Of simulated arms it costs 0.1 to 0.4.
+# one squared standard deviation for each base parameter.
 _MOST_PULL = 0.5
 _RARE = 1e-4  # chance at which a body as described is called another one
 _EASE, _NONE = 0.1, 1e-6  # of the prior's weight, from try to try; of one that does not pull

@@ -67,8 +67,8 @@ def private_environment() -> dict[str, str]:
 def spin(executor: Any, stop: threading.Event) -> None:
     """Run callbacks until stop is set or the context is shut down.
 
-    ``spin()`` of the events executor, which needs a third of the processor time of others at 1 kHz
-    topics, burns a core in some releases; waiting for a future that never comes does not.
+    ``spin()`` of the events executor, which needs less processor time than others at 1 kHz topics,
+    burns a core in some releases; waiting for a future that never comes does not.
     """
     never: Any = Future()
     while not stop.is_set() and rclpy.ok():

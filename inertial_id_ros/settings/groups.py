@@ -40,8 +40,7 @@ SENSORS = {
         cross_talk=0.0, gain_error=0.0, drift=(0.0, 0.0)),
     "ati_gamma": Sensor(
         "calibration SI-130-10: ranges 130 N (z: 400 N), 10 N m; uncertainty 1 % of full scale "
-        "(not verified); one held still in 24 poses by a KUKA arm leaves 0.09 N, 0.003 N m",
-        (0.05, 0.002), (0.1, 0.005), (130.0, 10.0), 0.003, 0.008),
+        "(not verified)", (0.05, 0.002), (0.1, 0.005), (130.0, 10.0), 0.003, 0.008),
     "ati_mini45": Sensor(
         "calibration SI-290-10: ranges 290 N (z: 580 N), 10 N m; uncertainty 1.5 % of full scale "
         "(not verified)", (0.1, 0.002), (0.2, 0.005), (290.0, 10.0), 0.004),
@@ -148,7 +147,7 @@ class WrenchSettings:
         UNKNOWN.cross_talk, "What a channel reads of each other one (one standard deviation), "
         "both relative to their ranges.", low=0.0, high=0.5, runtime=True)
     drift: Vector = setting(
-        UNKNOWN.drift, "How far the bias of a force and of a torque wanders in a minute (one "
+        UNKNOWN.drift, "How far the bias of a force and of a torque drifts in a minute (one "
         "standard deviation).", unit="N/min, N m/min", low=0.0, lengths=(2,), runtime=True)
 
     @property
@@ -174,7 +173,7 @@ class AlignmentSettings:
         "0: exact.", unit="deg", low=0.0, high=10.0)
     orientation_sd: float = setting(
         0.4, "Standard deviation of the orientation of the sensor's frame in the robot "
-        "description, about each axis, which no data tell; it widens the intervals. 0: exact.",
+        "description, about each axis, which no data show; it widens the intervals. 0: exact.",
         unit="deg", low=0.0, high=10.0)
     position_sd: float = setting(
         0.002, "Standard deviation of the position of the sensor's origin in its frame, along each "
@@ -193,8 +192,8 @@ class BufferSettings:
 @dataclass(frozen=True)
 class PrecompensatedSettings:
     source: str = setting(
-        "settings", "Where the payload that the driver removes from the wrench is stated; the "
-        "estimate is the sum of it and of what is measured. settings: mass, com and inertia below; "
+        "settings", "Where the payload that the driver compensates is stated; the estimate is the "
+        "sum of it and of what is measured. settings: mass, com and inertia below; "
         "none: the wrench is not of the robot's driver; inertia: a topic with "
         "geometry_msgs/InertiaStamped; franka: inertia_load of franka_msgs/FrankaRobotState; "
         "dynamic_joint_states: control_msgs/DynamicJointState. When it changes, all data before "
@@ -205,14 +204,14 @@ class PrecompensatedSettings:
     name: str = setting(
         "payload", "Name of the payload in dynamic_joint_states, with the prefix of the arm.")
     terms: str = setting(
-        "all", "What of the payload the driver removes. all: its weight and inertial forces, until "
-        "the motion shows clearly that it is not so; weight: its weight alone.",
+        "all", "What of that payload the driver compensates. all: its weight and inertial forces, "
+        "until the motion shows clearly that it is not so; weight: its weight alone.",
         choices=("all", "weight"))
     frame: str = setting(
         "", "Frame of the payload that the driver reports; empty: that of its messages, or the "
         "sensor's.")
     mass: float = setting(
-        0.0, "Mass that the driver removes; 0: none.", unit="kg", low=0.0, runtime=True)
+        0.0, "Mass that the driver compensates; 0: none.", unit="kg", low=0.0, runtime=True)
     com: Vector = setting(
         (0.0,) * 3, "Its centre of mass in the sensor frame.", unit="m", lengths=(3,),
         runtime=True)
@@ -287,8 +286,8 @@ class StateSettings:
 @dataclass(frozen=True)
 class CompensationSettings:
     terms: str = setting(
-        "acceleration", "What of the payload is removed: gravity: its weight; velocity: also its "
-        "centrifugal and gyroscopic forces; acceleration: also its other inertial forces.",
+        "acceleration", "What of the payload is subtracted. gravity: its weight; velocity: also "
+        "its centrifugal and gyroscopic forces; acceleration: also its other inertial forces.",
         choices=("gravity", "velocity", "acceleration"))
     frame: str = setting(
         "", "Frame, fixed to the sensor, in whose axes and about whose origin the compensated "
