@@ -25,7 +25,7 @@ demo: setup ## simulate a cobot that carries a payload, and identify the payload
 
 test: lint types layers unit ## lint, types, layers and all tests
 
-quick: lint types layers ## in a minute: all but ROS, recordings and slow tests
+quick: lint types layers ## all but ROS, recordings and slow tests
 	@source ./activate && python -m pytest -p xdist.plugin -n logical --dist loadfile \
 	  --ignore=test/ros -m "not slow and not ros and not recordings"
 
@@ -40,7 +40,7 @@ types: setup ## mypy
 	@source ./activate && python -m mypy \
 	  $$(python -c 'import sys; print("$(LENIENT)" if sys.version_info < (3, 11) else "")')
 
-layers: setup ## import-linter: a room imports only from those below it
+layers: setup ## import-linter: a package imports only from those below it
 	@source ./activate && lint-imports --no-cache
 
 # The whole in parallel, a file at a time so that what its tests share is made once. Tests of ROS wait
