@@ -215,12 +215,12 @@ def test_meshes_that_could_name_other_files_or_are_too_large_are_refused(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("x.dae", "x.gltf", "x.3mf", "x"):
         (tmp_path / name).write_text("x")
-        with pytest.raises(InvalidShape, match="allowed: stl, ply, obj, off"):
+        with pytest.raises(InvalidShape, match="stl, ply, obj, off"):
             mesh_module.load_mesh(tmp_path / name)
     trimesh.creation.box((1, 1, 1)).export(tmp_path / "x.stl")
     monkeypatch.setattr(mesh_module, "MAX_MESH_BYTES", 100)
-    with pytest.raises(InvalidShape, match="at most 100"):
+    with pytest.raises(InvalidShape, match="100"):
         mesh_module.load_mesh(tmp_path / "x.stl")
     os.mkfifo(tmp_path / "pipe.stl")
-    with pytest.raises(InvalidShape, match="does not exist"):
+    with pytest.raises(InvalidShape, match="pipe.stl"):
         mesh_module.load_mesh(tmp_path / "pipe.stl")
