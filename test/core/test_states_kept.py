@@ -100,7 +100,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
 @pytest.mark.parametrize("version", ["4", "0", "true", "1.0", '"1"', "null", "[1]"])
 def test_other_versions_are_refused_by_name(version: str, tmp_path: Path) -> None:
     (tmp_path / "a").write_text(f'{{"format": "kind", "version": {version}, "content": {{}}}}')
-    with pytest.raises(DamagedFile, match=r"it has version .*; this program reads version 3"):
+    with pytest.raises(DamagedFile, match=r"\b3\b"):
         read_document(tmp_path / "a", "kind", 3)
 
 
@@ -110,6 +110,6 @@ def test_other_versions_are_refused_by_name(version: str, tmp_path: Path) -> Non
     "x: 'open", "<<: 3", "{{a: 1}: 2}", "\x00", "x: 0b_", "--- a\n--- b\n", "? [a, b]\n: c\n"])
 def test_every_fault_is_one_short_line(text: str) -> None:
     """Among them dates and numbers that are none, which the parser answers with a ValueError."""
-    with pytest.raises(DamagedFile, match="not valid YAML") as caught:
+    with pytest.raises(DamagedFile, match="YAML") as caught:
         parse_yaml(text)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
