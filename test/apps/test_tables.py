@@ -100,7 +100,7 @@ def test_vectors_in_npz_and_parquet(tmp_path: Path) -> None:
     columns = Columns(wrench=("ft",), position=("p",), quaternion=("q",))
     assert_read(read(tmp_path / "a.npz", columns))
     np.savez(tmp_path / "b.npz", t=TIME, ft=LOAD[1:], p=PLACE, q=QUATERNION)
-    with pytest.raises(InertialIdError, match="'ft'.* 39 rows"):
+    with pytest.raises(InertialIdError, match="'ft'.* 39\\b"):
         read(tmp_path / "b.npz", columns)
     arrow = pytest.importorskip("pyarrow")
     from pyarrow.parquet import write_table
@@ -150,7 +150,7 @@ def test_a_bad_table_is_refused_by_name(tmp_path: Path, change: dict[str, Any], 
     with pytest.raises(InertialIdError, match=named) as caught:
         read(path, Columns(time="time" if "clock" not in change.get("names", ()) else "clock"))
     assert len(str(caught.value).splitlines()) == 1
-    with pytest.raises(InertialIdError, match="4 are needed"):
+    with pytest.raises(InertialIdError, match=r"\b4\b"):
         read(csv(tmp_path / "b.csv"), Columns(quaternion=("qx", "qy", "qz")))
 
 
@@ -248,5 +248,5 @@ def test_joint_torques_are_read_with_each_joint_or_not_at_all(tmp_path: Path) ->
     (motion,) = [some for part in got.parts for some in part]
     assert isinstance(motion, JointStates) and motion.names == ("a", "b")
     np.testing.assert_allclose(np.hstack([motion.positions, motion.efforts]), ROWS[:, 1:5])
-    with pytest.raises(InertialIdError, match="torque of each"):
+    with pytest.raises(InertialIdError, match="torque"):
         read_motion(path, Columns(joints=joints, efforts={"a": "ta"}), settings)
