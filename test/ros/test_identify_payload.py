@@ -199,7 +199,7 @@ def test_interrupted_while_the_arm_moves_the_motion_is_cancelled_and_nothing_app
     stage.client.spin_until(lambda: len(states) > seen and away(states[seen:])[-1] > 0.02)
     session.process.process.send_signal(signal.SIGINT)
     assert session.finish().status == 130 and "Traceback" not in session.text, session.text
-    assert "nothing was applied" in session.of("end")[0]["text"]
+    assert "apply" not in [event["name"] for event in session.of("step")]
     stage.client.spin_until(lambda: status() == GoalStatus.STATUS_CANCELED)
     hears(stage, lambda: True)  # what came meanwhile is of before
     seen = len(states)
@@ -221,7 +221,7 @@ def test_a_contact_stops_the_small_motion(stage, tmp_path):
     stage.push(y=25.0)  # less than the robot itself stops for
     session.finish()
     stage.push()
-    assert session.status == 4 and "has stopped" in session.of("end")[0]["text"], session.text
+    assert session.status == 4, session.text
     assert len(session.of("motion")) == 1, session.text
 
 
