@@ -82,7 +82,7 @@ class PublishedSinusoid(_Usual):
             path = Sinusoid(pace * MEAN_SPEED, _RAMP, self._pose)
             t = np.arange(0.0, _SINUSOID, _POINTS)
             q, dq, ddq = path(t)
-            peak = float(self._arm.links(q, dq)[0].max())
+            peak = float(self._arm.link_speed(q, dq).max())
             if peak <= LIMITS.link_speed:
                 return Trajectory(t, q, dq, ddq)
             pace *= 0.99 * LIMITS.link_speed / peak

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inertial_id_ros.apps.excitation.arm import Arm
+from inertial_id_ros.apps.excitation.arm import Arm, floor
 from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner
 from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
@@ -26,7 +26,7 @@ GROWTH = 0.1  # the box that is told is up to this much larger than the body
 LARGEST = 0.3  # m, of a side of the payload's box
 _SPREAD = np.array([np.pi, 0.4, 0.6, 0.8, 0.8, np.pi])  # rad about the start pose
 FLOOR = 0.0  # m
-LIMITS = MotionLimits(floor=FLOOR)
+LIMITS = MotionLimits()
 _FIRST_SEED = 40_000
 _GRAVITY, _CARRIED = 9.81, 8.0  # m/s^2; N m, of the 10 N m that the smaller sensor measures
 
@@ -52,7 +52,7 @@ class Task:
 
     def arm(self) -> Arm:
         """The arm with a box around this payload."""
-        return Arm(load_description().urdf, SENSOR_FRAME, self.box)
+        return Arm(load_description().urdf, SENSOR_FRAME, self.box, obstacles=[floor(FLOOR)])
 
     def settings(self, sensor: str) -> Settings:
         """Settings of a careful user: the sensor's name, its place from the drawing."""

@@ -1,6 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A robot description as a planner sees it: sensor motion, torques, speeds and distances of links
-and of what stands around. For its speed a link is the corners of what bounds its collision shapes,
+and of what stands around. For its speed a link is the corners of boxes around its collision shapes,
 so that no speed is too low; distances are those of the shapes themselves."""
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
-from typing import NamedTuple
 from xml.etree import ElementTree
 
 import coal
@@ -25,14 +24,14 @@ from ...motion.robot import link_names, parse_urdf
 
 # Shape -> its sizes [m].
 SIZES = {"box": "x, y, z", "sphere": "radius", "cylinder": "height, radius", "mesh": ""}
-LEVEL = 1e-4  # m: a link that rises and falls by less turns about the vertical
 POSES = 100  # random ones
+FLOOR = 10.0  # m, half of each length of the box that stands for a floor
 
 
 @dataclass(frozen=True, eq=False)
 class Obstacle:
     """A solid that no moving link may touch (raises InvalidShape: sizes that are not positive, a
-    pose or a mesh that is none)."""
+    mesh that is none)."""
 
     name: str  # for messages
     shape: str  # box, sphere, cylinder (along its z axis) or mesh
@@ -42,12 +41,10 @@ class Obstacle:
     triangles: np.ndarray = field(default_factory=lambda: np.empty((0, 3), dtype=int))
 
     def __post_init__(self) -> None:
-        wanted, turn, faces = SIZES[self.shape], np.asarray(self.pose)[:3, :3], self.triangles
+        wanted, faces = SIZES[self.shape], self.triangles
         if len(self.size) != len(wanted.split()) or not all(0.0 < s < np.inf for s in self.size):
             raise InvalidShape(f"size of the {self.shape} '{self.name}' is {list(self.size)}; it "
                                f"must be positive numbers: {wanted}")
-        if not (np.isfinite(self.pose).all() and np.allclose(turn @ turn.T, np.eye(3), atol=1e-6)):
-            raise InvalidShape(f"pose of the obstacle '{self.name}' is no rotation and translation")
         if self.shape == "mesh" and not (
                 0 < len(faces) <= MAX_FACES and np.isfinite(self.vertices).all()
                 and faces.min() >= 0 and faces.max() < len(self.vertices)):
@@ -76,13 +73,10 @@ def box_obstacle(name: str, corners: Array) -> Obstacle:
     return Obstacle(name, "box", tuple((high - low).tolist()), pose)
 
 
-class FrameMotion(NamedTuple):
-    """Motion of a frame at n instants, in its own axes, (n, 3) each: acceleration of the origin
-    less gravity [m/s^2], angular velocity and acceleration [rad/s, rad/s^2]."""
-
-    proper: Array
-    omega: Array
-    alpha: Array
+def floor(height: float | str) -> Obstacle:
+    """What lies below a height [m], a number or its text, above the description's root."""
+    top = np.array([0.0, 0.0, float(height)])
+    return box_obstacle("the floor", top + FLOOR * np.array([[-1.0, -1.0, -2.0], [1.0, 1.0, 0.0]]))
 
 
 class Arm:
@@ -97,8 +91,6 @@ class Arm:
     Attributes:
         joint_names: of all joints that move; lower, upper, speed, effort: their limits, infinite
             where there is none; chain: of the joints that move the frame, root first.
-        rises: (joints,) True where the height of the link on a joint depends on the pose.
-        pairs: names of the shapes that may not come near each other.
         unchecked: why collisions are not checked; empty: they are.
 
     Raises:
@@ -120,7 +112,6 @@ class Arm:
         self.chain = tuple(self.joint_names[j - 1] for j in model.supports[tip.parentJoint] if j)
         self._check_joints()
         model.gravity.linear = np.asarray(gravity, dtype=float)
-        self._up = -model.gravity.linear / np.linalg.norm(model.gravity.linear)
         if phi is not None:
             model.appendBodyToJoint(tip.parentJoint, pin.Inertia.FromDynamicParameters(
                 phi_to_pinocchio(phi)), tip.placement)
@@ -131,24 +122,45 @@ class Arm:
         self.speed, self.effort = (np.where((limit > 0.0) & (limit < 1e12), limit, np.inf)
                                    for limit in (model.velocityLimit, model.effortLimit))
         self._data, self._rest = model.createData(), pin.neutral(model)
-        self._shapes, self.unchecked = shapes, reason = read_shapes(model, urdf)
-        if reason and (is_driven or obstacles):
-            raise InvalidModel(f"{reason}; no motion can be checked")
+        self._shapes, self.unchecked = read_shapes(model, urdf)
+        if self.unchecked and (is_driven or obstacles):
+            raise InvalidModel(f"{self.unchecked}; no motion can be checked")
         if box is not None:
             low, high = np.asarray(box, dtype=float)
-            shapes.addGeometryObject(pin.GeometryObject(
+            self._shapes.addGeometryObject(pin.GeometryObject(
                 "payload", tip.parentJoint, tip.placement * pin.SE3(
                     np.eye(3), 0.5 * (low + high)), coal.Box(*(high - low))))
         self._corners = [self._corners_on(j) for j in range(1, model.njoints)]
-        q = np.random.default_rng(0).uniform(
-            np.where(np.isfinite(self.lower), self.lower, -np.pi),
-            np.where(np.isfinite(self.upper), self.upper, np.pi), (POSES, len(joints)))
-        self.rises = np.ptp(self.links(q, 0.0 * q)[1], axis=0) > LEVEL
-        self.pairs = self._compare(obstacles, q)
+        self._compare(obstacles)
 
-    def _compare(self, obstacles: Sequence[Obstacle], q: Array) -> list[tuple[str, str]]:
-        """Have shapes compared that joints do not tie together, and name them; shapes of links that
-        meet in all random poses (n, joints) are neighbours drawn too large."""
+    def _check_joints(self) -> None:
+        """Raise InvalidModel where a joint cannot be planned for."""
+        for name, joint in zip(self.joint_names, list(self._model.joints)[1:], strict=True):
+            if joint.nv != 1:
+                raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; one is "
+                                   "allowed")
+        for element in ElementTree.fromstring(self.urdf).iter("joint"):
+            mimic, name = element.find("mimic"), element.get("name", "")
+            if mimic is not None and name in self.chain:
+                raise InvalidModel(f"joint '{name}' follows joint '{mimic.get('joint')}' (mimic); "
+                                   "joints that move the frame must move on their own")
+
+    def _corners_on(self, joint: int) -> Array:
+        """Points (c, 3) [m] on a joint, in its axes: origins of its frames, and corners of boxes
+        around its shapes."""
+        corners = [frame.placement.translation
+                   for frame in self._model.frames if frame.parentJoint == joint]
+        for shape in self._shapes.geometryObjects:
+            if shape.parentJoint == joint:
+                shape.geometry.computeLocalAABB()
+                box = shape.geometry.aabb_local
+                corners += [shape.placement.act(np.array(corner))
+                            for corner in product(*zip(box.min_, box.max_, strict=True))]
+        return np.array(corners)
+
+    def _compare(self, obstacles: Sequence[Obstacle]) -> None:
+        """Have shapes compared that joints do not tie together; those of links that meet in all
+        random poses are neighbours drawn too large."""
         shapes, parents, own = self._shapes, self._model.parents, self._shapes.ngeoms
         for one in obstacles:
             shapes.addGeometryObject(
@@ -158,12 +170,19 @@ class Arm:
             tied = j < own and (first == parents[second] or second == parents[first])
             if first != second and not tied:
                 shapes.addCollisionPair(pin.CollisionPair(i, j))
+        q = np.random.default_rng(0).uniform(
+            np.where(np.isfinite(self.lower), self.lower, -np.pi),
+            np.where(np.isfinite(self.upper), self.upper, np.pi), (POSES, len(self.lower)))
         for k in reversed(np.flatnonzero(self.near(q, 0.0).all(axis=0)).tolist()):
             pair = shapes.collisionPairs[k]
             if max(pair.first, pair.second) < own:  # obstacles are meant as they stand
                 shapes.removeCollisionPair(pair)
-        name = [shape.name for shape in shapes.geometryObjects]
-        return [(name[pair.first], name[pair.second]) for pair in shapes.collisionPairs]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names of the shapes that may not come near each other."""
+        name = [shape.name for shape in self._shapes.geometryObjects]
+        return [(name[pair.first], name[pair.second]) for pair in self._shapes.collisionPairs]
 
     def index(self, names: Sequence[str]) -> np.ndarray:
         """Where joints of these names stand among all."""
@@ -176,8 +195,10 @@ class Arm:
             raise InvalidData(f"it is not known where joint '{name}' is")
         return np.array([pose[name] for name in self.joint_names])
 
-    def motion(self, q: Array, dq: Array, ddq: Array) -> FrameMotion:
-        """Motion of the frame for joint motion (n, joints) [rad, rad/s, rad/s^2, or m]."""
+    def motion(self, q: Array, dq: Array, ddq: Array) -> tuple[Array, Array, Array]:
+        """Motion of the frame, in its own axes, for joint motion (n, joints) [rad, rad/s, rad/s^2,
+        or m]: acceleration of its origin less gravity [m/s^2], angular velocity and acceleration
+        [rad/s, rad/s^2], (n, 3) each."""
         model, data, frame = self._model, self._data, self._frame
         turns, felt, omega = np.empty((len(q), 3, 3)), np.empty((len(q), 6)), np.empty((len(q), 3))
         for k, state in enumerate(zip(self._configurations(q), dq, ddq, strict=True)):
@@ -185,27 +206,20 @@ class Arm:
             turns[k] = pin.updateFramePlacement(model, data, frame).rotation
             felt[k] = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).vector
             omega[k] = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
-        falling = model.gravity.linear @ turns
-        return FrameMotion(felt[:, :3] - falling, omega, felt[:, 3:])
+        return felt[:, :3] - model.gravity.linear @ turns, omega, felt[:, 3:]
 
-    def links(self, q: Array, dq: Array) -> tuple[Array, Array]:
-        """For joint states (n, joints), of the links on all joints the speed of their fastest
-        points [m/s] and the height of their lowest points above the description's root, against
-        gravity [m], both (n, joints)."""
-        shape = len(q), self._model.njoints
-        places, twists = np.empty((*shape, 4, 4)), np.empty((*shape, 6))
+    def link_speed(self, q: Array, dq: Array) -> Array:
+        """Speed (n, joints) [m/s] of the fastest points of what each joint carries, for joint
+        states (n, joints)."""
+        twists, speed = np.empty((len(q), self._model.njoints, 6)), np.empty_like(q)
         for k, state in enumerate(zip(self._configurations(q), dq, strict=True)):
             pin.forwardKinematics(self._model, self._data, *state)
-            places[k] = [place.homogeneous for place in self._data.oMi]
             twists[k] = [twist.vector for twist in self._data.v]
-        speed, height = np.empty_like(q), np.empty_like(q)
         for k, corners in enumerate(self._corners):
             linear, angular = np.split(twists[:, k + 1], 2, axis=1)
             velocity = linear[:, None] + corners @ skew(angular).transpose(0, 2, 1)
-            speed[:, k] = np.sqrt(np.square(velocity).sum(axis=2).max(axis=1))
-            up = self._up @ places[:, k + 1, :3]
-            height[:, k] = up[:, 3] + (up[:, :3] @ corners.T).min(axis=1)
-        return speed, height
+            speed[:, k] = np.linalg.norm(velocity, axis=2).max(axis=1)
+        return speed
 
     def torque(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Torques (n, joints) [N m or N] of the description's bodies, without friction."""
@@ -228,28 +242,6 @@ class Arm:
         """Pinocchio's configurations (n, nq) of positions (n, joints)."""
         return np.stack([pin.integrate(self._model, self._rest, row) for row in q])
 
-    def _check_joints(self) -> None:
-        """Raise InvalidModel where a joint cannot be planned for."""
-        for name, joint in zip(self.joint_names, list(self._model.joints)[1:], strict=True):
-            if joint.nv != 1:
-                raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; one is "
-                                   "allowed")
-        for element in ElementTree.fromstring(self.urdf).iter("joint"):
-            mimic, name = element.find("mimic"), element.get("name", "")
-            if mimic is not None and name in self.chain:
-                raise InvalidModel(f"joint '{name}' follows joint '{mimic.get('joint')}' (mimic); "
-                                   "joints that move the frame must move on their own")
-
-    def _corners_on(self, joint: int) -> Array:
-        """Corners (c, 3) [m] of the shapes on a joint, in its axes; without shapes the origins of
-        its frames and of the joints that follow."""
-        own = [corners_of(s) for s in self._shapes.geometryObjects if s.parentJoint == joint]
-        model = self._model
-        return np.vstack(own or [
-            np.zeros(3), *(f.placement.translation for f in model.frames if f.parentJoint == joint),
-            *(model.jointPlacements[k].translation for k in range(1, model.njoints)
-              if model.parents[k] == joint)])
-
 
 def read_shapes(model: pin.Model, urdf: str) -> tuple[pin.GeometryModel, str]:
     """Collision shapes of a robot's links, and why there are none; empty: there are."""
@@ -261,17 +253,3 @@ def read_shapes(model: pin.Model, urdf: str) -> tuple[pin.GeometryModel, str]:
         reason = " ".join(str(error).rpartition("message:")[2].split())
         return pin.GeometryModel(), f"collision shapes: {reason}"
     return shapes, "" if shapes.ngeoms else "the robot description has no collision shapes"
-
-
-def corners_of(shape: pin.GeometryObject) -> Array:
-    """Corners (c, 3) [m] of a convex polyhedron that contains a shape, in axes of its joint."""
-    solid = shape.geometry
-    solid.computeLocalAABB()
-    corners = np.array(list(product(*zip(solid.aabb_local.min_, solid.aabb_local.max_,
-                                         strict=True))))
-    if isinstance(solid, coal.Cylinder):  # a prism of twelve sides
-        angle = np.pi / 6.0 * np.arange(12)
-        x, y = solid.radius / np.cos(np.pi / 12.0) * np.array([np.cos(angle), np.sin(angle)])
-        corners = np.vstack([np.column_stack([x, y, np.full(12, end * solid.halfLength)])
-                             for end in (-1.0, 1.0)])
-    return np.asarray(corners @ shape.placement.rotation.T + shape.placement.translation)

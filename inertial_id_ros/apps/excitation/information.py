@@ -8,7 +8,7 @@ is eliminated channel by channel, with what the data sheet says of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -60,58 +60,37 @@ class Knowledge(NamedTuple):
             return self
         return self._replace(phi=phi, information=_inverse(covariance))
 
-    def after(self, arm: Arm, motion: Trajectory) -> Knowledge:
-        """What is known after a motion of all joints of an arm."""
-        return self._replace(information=self.information + self._added(arm, [motion])[0])
-
-    def sigma(self, information: Array) -> Array:
-        """Standard deviations (..., 10) of mass, centre of mass, and inertia about it, by
-        information (..., 10, 10)."""
+    def sigma(self) -> Array:
+        """Standard deviations (10,) of mass, centre of mass, and inertia about it."""
         jacobian = report_jacobian(self.phi)
-        covariance = jacobian @ _inverse(information) @ jacobian.T
-        return np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
+        return np.sqrt(np.maximum(np.diag(jacobian @ _inverse(self.information) @ jacobian.T), 0.0))
 
-    def gains(self, arm: Arm, motions: Sequence[Trajectory], wanted: Array) -> Array:
-        """What each of b motions of all joints of an arm brings (b,): logarithms of the standard
-        deviations of mass, centre of mass and inertia, weighted, a second [nats/s]; wanted: (10,)
-        of them, infinite where nothing is: what is known well enough counts hardly any more."""
+    def gain(self, arm: Arm, motion: Trajectory, wanted: Array) -> float:
+        """What a motion of all joints of an arm brings: logarithms of the standard deviations of
+        mass, centre of mass and inertia, weighted, a second [nats/s]; wanted: (10,) of them,
+        infinite where nothing is: what is known well enough counts hardly any more."""
         asked = np.isfinite(wanted)
+        before, after = ((np.log(np.maximum(share, ENOUGH)) + 1e-3 * np.log(share)) @ WEIGHTS[asked]
+                         for share in (known.sigma()[asked] / wanted[asked]
+                                       for known in (self, self.after(arm, motion))))
+        return float(before - after) / (motion.duration + PAUSE)
 
-        def missing(information: Array) -> Array:
-            share = self.sigma(information)[..., asked] / wanted[asked]
-            return np.asarray((np.log(np.maximum(share, ENOUGH)) + 1e-3 * np.log(share))
-                              @ WEIGHTS[asked])
-
-        after = missing(self.information + self._added(arm, motions))
-        return np.asarray((missing(self.information) - after)
-                          / [motion.duration + PAUSE for motion in motions])
-
-    def _added(self, arm: Arm, motions: Sequence[Trajectory]) -> Array:
-        """Information (b, 10, 10) about phi that b motions bring, rests before and after included.
-        """
-        lengths = np.array([int(np.ceil((m.duration + 2.0 * REST) / STEP)) for m in motions])
-        count, n = len(lengths), int(lengths.max())
-        instants = (np.arange(n) + 0.5) * STEP - REST
-        moved = arm.motion(*np.concatenate([motion.sample(instants[:length]) for motion, length in
-                                            zip(motions, lengths, strict=True)], axis=1))
-        which = (np.cumsum(lengths) - lengths)[:, None] + np.minimum(
-            np.arange(n), lengths[:, None] - 1)  # the sensor rests after its motion
-        A = regressor(moved.proper, moved.omega, moved.alpha)[which]
-        counts = (np.arange(n) < lengths[:, None])[:, None, :, None]
-        out = np.zeros((count, PARAMETERS, PARAMETERS))
+    def after(self, arm: Arm, motion: Trajectory) -> Knowledge:
+        """What is known after a motion of all joints of an arm, with rests before and after it."""
+        instants = np.arange(0.5 * STEP - REST, motion.duration + REST, STEP)
+        A = regressor(*arm.motion(*motion.sample(instants)))
+        information = self.information.copy()
         for k, channels in enumerate((slice(0, 3), slice(3, 6))):
-            whiten = _whitening(n, self.noise[k], self.walk[k])
-            rows = np.moveaxis(A[:, :, channels], 1, 0).reshape(n, -1)
-            # A row is whitened by those before it, so that the last ones may be left out.
-            white = (whiten @ rows).reshape(n, count, 3, PARAMETERS).transpose(1, 2, 0, 3) * counts
-            one = whiten.sum(axis=1)[:, None] * counts  # (count, 1, n, 1), of the bias
-            across = (one * white).sum(axis=2)
-            own = np.square(one).sum(axis=2) + self.bias[k] ** -2.0
-            out += (white.swapaxes(2, 3) @ white).sum(axis=1) - np.einsum(
-                "bci,bcj->bij", across / own, across)
-        return out
+            whiten = _whitening(len(instants), self.noise[k], self.walk[k])
+            white, one = np.tensordot(whiten, A[:, channels], 1), whiten.sum(axis=1)
+            across = np.tensordot(one, white, 1)  # (3, 10), with the bias of each channel
+            rows = white.reshape(-1, PARAMETERS)
+            information += rows.T @ rows
+            information -= across.T @ across / (one @ one + self.bias[k] ** -2.0)
+        return self._replace(information=information)
 
 
+@lru_cache(256)
 def _whitening(n: int, noise: float, walk: float) -> Array:
     """What makes the noise of a channel at n instants white, after the low-pass of the signal
     (n, n)."""
@@ -125,7 +104,6 @@ def _whitening(n: int, noise: float, walk: float) -> Array:
 
 
 def _inverse(matrix: Array) -> Array:
-    """Inverse (..., k, k) of positive definite matrices whose entries differ by orders."""
-    scale = 1.0 / np.sqrt(np.diagonal(matrix, axis1=-2, axis2=-1))
-    scale = scale[..., :, None] * scale[..., None, :]
-    return np.asarray(np.linalg.inv(matrix * scale + 1e-12 * np.eye(matrix.shape[-1])) * scale)
+    """Inverse (k, k) of a positive definite matrix whose entries differ by orders."""
+    scale = 1.0 / np.sqrt(np.outer(matrix.diagonal(), matrix.diagonal()))
+    return np.asarray(np.linalg.inv(matrix * scale + 1e-12 * np.eye(len(matrix))) * scale)

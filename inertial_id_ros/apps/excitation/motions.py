@@ -13,9 +13,9 @@ wrist helps. Of a long plan only the first seconds are made before the next is p
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -33,26 +33,23 @@ PEAK = 1.02  # for a peak between two nodes
 RAMP = 0.4  # s, at least
 PEAK_ACCELERATION = 1.5  # of the ramp 3 x^2 - 2 x^3 of duration and height 1
 SMALLEST = np.radians(0.5)  # a joint that turns by less is left out of the words
-ANGLE, SHARES = np.radians(18.0), (1.0, 2.0 / 3.0)  # to either side of a wiggle, or part of it
+ANGLE = np.radians(18.0)  # to either side of a wiggle
 SLOW = 1.1  # s at least, of a move of a wiggle: accelerations hardly count then
 WRIST = 3  # joints before the frame that move first
 SEVERAL, LARGE = 12, np.radians(50.0)  # large motions, and how far a joint turns in them
-STEP = 0.005  # s between the samples of a trajectory that are checked
-SPARSE = 2  # of them between those at which shapes are compared
+STEP = 0.01  # s between the samples of a trajectory that are checked
 ROUNDING = 1.01  # of a limit: differences of samples, and rounding of a message
 REST = 1e-6  # rad/s, rad/s^2
 START = 0.02  # rad, between where a trajectory starts and where the arm is
 DRAWN = 144  # motions of a kind
-AT_ONCE = 0.3  # of the swings have no way to go first
 LONGEST = 4.0  # s, of a motion: what goes on where nobody can stop it any more
 HORIZON = 16.0  # s, of a plan, of which the first motion is made before the next is planned
-TRIES = 12  # candidates of a kind, best first, that are checked
+TRIES = 48  # candidates, best first, that are checked
 LEAST_GAIN = 0.02  # nats a second: less is not worth a motion of the wrist
 SLACK = 0.02  # rad from the limits of position
 STEPS = (0.2, 3.0)  # rad, smallest and largest move
 # Kinds of motions: number of moves, and index of the first of those that go to and fro.
-ONE, TO_AND_FRO, TWICE, SWING = KINDS = ((1, 1), (2, 0), (4, 0), (5, 1))
-Plan = tuple[float, Trajectory]  # gain [nats/s], and what may be too long to be made at once
+KINDS = ((1, 1), (2, 0), (4, 0), (5, 1))
 
 
 class MotionLimits(NamedTuple):
@@ -64,9 +61,6 @@ class MotionLimits(NamedTuple):
     share: float = 0.8  # of the description's limits of speed and effort that may be used
     range: float = 1.5  # rad or m, of a joint from where the motion starts
     clearance: float = 0.01  # m, between shapes, at least
-    # m, least height of every link that rises and falls, and of the payload, above the
-    # description's root, against gravity
-    floor: float = -math.inf
 
 
 def moves(poses: Array, durations: Array, ramps: Array) -> Trajectory:
@@ -107,24 +101,23 @@ def points_for_controller(arm: Arm, motion: Trajectory) -> Trajectory:
 def through(arm: Arm, limits: MotionLimits, poses: Array, slowest: float = 0.0) -> Trajectory:
     """The quickest `moves` through poses (k + 1, joints) within the limits, each of so many seconds
     at least."""
-    durations, ramps = shortest_moves(arm, limits, poses[:-1], poses[1:])
+    durations, ramps = shortest_moves(arm, limits, poses)
     slower = np.maximum(slowest / durations, 1.0)
     return moves(poses, slower * durations, slower * ramps)
 
 
-def shortest_moves(arm: Arm, limits: MotionLimits, begins: Array, ends: Array
-                   ) -> tuple[Array, Array]:
-    """Durations (m,) of moves from begins to ends (m, joints) and of their ramps [s], within all
-    limits of speed and acceleration."""
-    step = ends - begins
-    q = begins[:, None] + NODES[:, None] * step[:, None]
-    reach = arm.links(q.reshape(-1, step.shape[1]), np.repeat(step, len(NODES), axis=0))[0]
-    length = np.abs(step)
+def shortest_moves(arm: Arm, limits: MotionLimits, poses: Array) -> tuple[Array, Array]:
+    """Durations (..., k) of moves through poses (..., k + 1, joints) and of their ramps [s], within
+    all limits of speed and acceleration."""
+    step = np.diff(poses, axis=-2)[..., None, :]
+    q, dq = np.broadcast_arrays(poses[..., :-1, None, :] + NODES[:, None] * step, step)
+    reach = arm.link_speed(*(part.reshape(-1, poses.shape[-1]) for part in (q, dq)))
+    length = np.abs(step[..., 0, :])
     allowed = np.minimum(limits.joint_speed, limits.share * arm.speed)
     full = np.maximum(  # s, of the whole way at full speed
-        PEAK * reach.reshape(len(step), -1).max(axis=1) / limits.link_speed,
-        np.maximum((length / allowed).max(axis=1), 1e-9))
-    forced = PEAK_ACCELERATION * (length / limits.joint_acceleration).max(axis=1)  # s^2
+        PEAK * reach.reshape(q.shape).max(axis=(-2, -1)) / limits.link_speed,
+        np.maximum((length / allowed).max(axis=-1), 1e-9))
+    forced = PEAK_ACCELERATION * (length / limits.joint_acceleration).max(axis=-1)  # s^2
     ramps = np.maximum(RAMP, forced / full)
     # Too short to reach the full speed: one ramp up, one down.
     ramps = np.where(ramps > full, np.maximum(RAMP, np.sqrt(forced)), ramps)
@@ -152,7 +145,7 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
     state[0] = pose
     state[:, :, moved] = motion.sample(t)
     q, dq, ddq = state
-    (link_speed, height), every = arm.links(q, dq), np.ones(len(pose))
+    every = np.ones(len(pose))
     speed, acceleration = (np.diff(q, k, axis=0) / t[1] ** k for k in (1, 2))
     found = [f"{what} {name} would be {value:.3g} {unit}, and may be {limit:.3g}"
              for what, unit, values, allowed in (
@@ -160,21 +153,19 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
                                                          limits.joint_speed)),
                  ("acceleration of", "rad/s^2", acceleration, limits.joint_acceleration * every),
                  ("torque of", "N m", arm.torque(q, dq, ddq), limits.share * arm.effort),
-                 ("speed of what moves with", "m/s", link_speed, limits.link_speed * every))
+                 ("speed of what moves with", "m/s", arm.link_speed(q, dq),
+                  limits.link_speed * every))
              for name, value, limit in zip(arm.joint_names, np.abs(values).max(axis=0), allowed,
                                            strict=True) if value > ROUNDING * limit]
     for k, name in enumerate(arm.joint_names):
         if (q[:, k] < arm.lower[k]).any() or (q[:, k] > arm.upper[k]).any():
             found.append(f"{name} would leave its range of {arm.lower[k]:.3f} to "
                          f"{arm.upper[k]:.3f} rad")
-        if arm.rises[k] and (below := limits.floor - height[:, k].min()) > 0.0:
-            found.append(f"what {name} moves would be {below:.3f} m below the floor")
     if not found:
         # Between two samples each shape moves by no more than its speed times half the time.
-        margin = limits.clearance + limits.link_speed * SPARSE * STEP
-        near = arm.near(q[::SPARSE], margin).any(axis=0)
-        found = [f"{arm.pairs[k][0]} would come within {1e3 * margin:.1f} mm of {arm.pairs[k][1]}"
-                 for k in np.flatnonzero(near).tolist()]
+        margin = limits.clearance + limits.link_speed * STEP
+        found = [f"{one} would come within {1e3 * margin:.1f} mm of {other}" for (one, other), near
+                 in zip(arm.pairs, arm.near(q, margin).any(axis=0), strict=True) if near]
     return tuple(found)
 
 
@@ -199,92 +190,84 @@ class MotionPlanner:
         """Two small motions to and fro, of one joint of the wrist each, that tilt the sensor most
         (raises InvalidData: none is within the limits)."""
         turns = ANGLE * np.eye(len(start))[self._chain[-WRIST:]]
-        out = [motion for turn in self._by_tilt(start, turns) if (motion := self._first(
-            [start + share * np.outer([0.0, 1.0, -1.0, 0.0], turn) for share in SHARES],
-            start, SLOW)) is not None]
-        if not out:
+        found = list(islice(self._tilts(start, turns, [0.0, 1.0, -1.0, 0.0], SLOW), 2))
+        if not found:
             raise InvalidData("no small motion of the wrist is within the limits: move the arm to "
                               "where it has more room")
-        return out[:2]
+        return found
 
     def large_motion(self, start: Array) -> Trajectory:
         """A motion of the whole wrist and back: of some drawn at random the one that turns gravity
         most in the sensor (raises InvalidData: there is none within the limits)."""
         turns, wrist = np.zeros((SEVERAL, len(start))), self._chain[-WRIST:]
         turns[:, wrist] = self._rng.uniform(-LARGE, LARGE, (SEVERAL, len(wrist)))
-        motion = self._first([start + np.outer([0.0, 1.0, 0.0], turn)
-                              for turn in self._by_tilt(start, turns)], start)
-        if motion is None:
-            raise InvalidData("no large motion of the wrist is within the limits")
-        return motion
+        for motion in self._tilts(start, turns, [0.0, 1.0, 0.0]):
+            return motion
+        raise InvalidData("no large motion of the wrist is within the limits")
 
-    def _by_tilt(self, start: Array, turns: Array) -> Array:
-        """Turns of joints (m, joints) from a pose, that first which turns gravity most in the
-        sensor."""
+    def _tilts(self, start: Array, turns: Array, way: list[float], slowest: float = 0.0
+               ) -> Iterator[Trajectory]:
+        """Motions within the limits through multiples of turns (m, joints) from a pose, that first
+        which turns gravity most in the sensor."""
         poses = np.vstack([start, start + turns])
-        felt = self.arm.motion(poses, 0.0 * poses, 0.0 * poses).proper
-        return turns[np.argsort(-np.linalg.norm(felt[1:] - felt[0], axis=1))]
-
-    def _first(self, ways: Sequence[Array], start: Array, slowest: float = 0.0
-               ) -> Trajectory | None:
-        """The motion through the first of some poses that is within the limits; None: none is."""
-        for poses in ways:
-            points = points_for_controller(
-                self.arm, through(self.arm, self.limits, poses, slowest))
+        felt = self.arm.motion(poses, 0.0 * poses, 0.0 * poses)[0]
+        for k in np.argsort(-np.linalg.norm(felt[1:] - felt[0], axis=1)):
+            points = points_for_controller(self.arm, through(
+                self.arm, self.limits, start + np.outer(way, turns[k]), slowest))
             if not violations(self.arm, points, start, self.limits):
-                return points
-        return None
+                yield points
 
     def next_motion(self, start: Array, wanted: Array, longest: float = LONGEST) -> Trajectory:
         """The motion, of at most so many seconds, that tells most of a payload to be known to
         deviations (10,), and violates no limit; it counts as made (raises InvalidData: there is
         none)."""
-        most, best = -math.inf, list[Trajectory]()  # gain; moves, and points of a controller
+        found = list[tuple[float, Trajectory, Trajectory]]()  # gain; moves, points of a controller
         for active in (self._chain[-WRIST:], self._chain):
-            pool = [plan for kind in KINDS
-                    for plan in self._candidates(start, active, kind, wanted)]
-            for gain, plan in sorted(pool, key=lambda plan: -plan[0]):
-                if gain <= most:
-                    break
+            for gain, plan in self._candidates(start, active, wanted):
                 ends = max(1, int(np.searchsorted(plan.stamps[3::3], longest, side="right")))
                 motion = Trajectory._make([*(part[:3 * ends + 1] for part in plan[:4]), (), ""])
                 points = points_for_controller(self.arm, motion)
                 if motion.duration <= longest and not violations(
                         self.arm, points, start, self.limits):
-                    most, best = gain, [motion, points]
+                    found.append((gain, motion, points))
                     break
-            if most > LEAST_GAIN:
+            if found and found[-1][0] > LEAST_GAIN:
                 break
-        if not best:
+        if not found:
             raise InvalidData("no motion from this pose is within the limits: move the arm to "
                               "where it has more room")
-        self.known = self.known.after(self.arm, best[0])
-        return best[1]
+        _, motion, points = max(found, key=itemgetter(0))
+        self.known = self.known.after(self.arm, motion)
+        return points
 
-    def _candidates(self, start: Array, active: np.ndarray, kind: tuple[int, int], wanted: Array
-                    ) -> list[Plan]:
-        """The best random plans of a kind within the limits of position and speed, best first."""
-        (count, repeated), rng = kind, self._rng
+    def _candidates(self, start: Array, active: np.ndarray, wanted: Array
+                    ) -> list[tuple[float, Trajectory]]:
+        """Random plans of moves within the limits of position and speed, which may be too long to
+        be made at once, and their gains [nats/s]; best first."""
+        plans = list[Trajectory]()
+        for count, repeated in KINDS:
+            poses = self._draw(start, active, count, repeated)
+            durations, ramps = shortest_moves(self.arm, self.limits, poses)
+            within = ((durations.sum(axis=1) <= HORIZON) & (durations.max(axis=1) <= LONGEST)
+                      & (np.ptp(poses, axis=1).max(axis=1) > 0.0))
+            plans += map(moves, poses[within], durations[within], ramps[within])
+        gains = [self.known.gain(self.arm, plan, wanted) for plan in plans]
+        return sorted(zip(gains, plans, strict=True), key=itemgetter(0), reverse=True)[:TRIES]
+
+    def _draw(self, start: Array, active: np.ndarray, count: int, repeated: int) -> Array:
+        """Random poses (DRAWN, count + 1, joints) within the limits of position, the first of which
+        is the start; from a number of moves on the same one goes to and fro."""
+        rng = self._rng
         direction = rng.normal(size=(DRAWN, count, len(active)))
         # Some turn few joints: a single one may go farther.
         direction *= rng.random((DRAWN, 1, len(active))) < rng.choice([0.35, 1.0], (DRAWN, 1, 1))
         length = np.exp(rng.uniform(np.log(STEPS[0]), np.log(STEPS[1]), (DRAWN, count, 1)))
         steps = length * direction / np.maximum(
             np.linalg.norm(direction, axis=2, keepdims=True), 1e-9)
-        if kind is SWING:
-            steps[: int(AT_ONCE * DRAWN), 0] = 0.0
         back = np.where(np.arange(count - repeated) % 2, -1.0, 1.0)[:, None]
         steps[:, repeated:] = steps[:, repeated:repeated + 1] * back
         poses = np.tile(start, (DRAWN, count + 1, 1))
         poses[:, 1:, active] = np.clip(
             poses[:, 1:, active] + np.cumsum(steps, axis=1), self._lower[active],
             self._upper[active])
-        ends = [poses[:, part].reshape(-1, len(start)) for part in (slice(-1), slice(1, None))]
-        durations, ramps = (part.reshape(DRAWN, count)
-                            for part in shortest_moves(self.arm, self.limits, *ends))
-        within = ((durations.sum(axis=1) <= HORIZON) & (durations.max(axis=1) <= LONGEST)
-                  & (np.ptp(poses, axis=1).max(axis=1) > 0.0))
-        plans = [moves(*plan) for plan in zip(
-            poses[within], durations[within], ramps[within], strict=True)]
-        gains = self.known.gains(self.arm, plans, wanted) if plans else np.empty(0)
-        return [(float(gains[k]), plans[k]) for k in np.argsort(-gains)[:TRIES]]
+        return poses

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from numpy.polynomial import Polynomial
+from scipy.linalg import null_space
 from scipy.optimize import minimize
 
 from ...cli import OK, Parser, exit_status, numbers
@@ -24,17 +24,16 @@ from ...robot.base_parameters import structural_base_parameters
 from ...robot.least_squares import description_reference
 from ...robot.model import NO_TERMS, RobotModel
 from ...settings import Settings
-from .arm import Arm, Obstacle, box_obstacle
+from .arm import Arm, Obstacle, box_obstacle, floor
 from .information import RATE, WEIGHTS, Knowledge
 from .motions import COBOT_SPEED, POINTS, SLACK, MotionLimits, MotionPlanner, Trajectory, violations
 
 WANTED = np.full(10, 1e-9)  # of a payload: all that can be known
 DIGITS = 9  # of numbers in files
-HARMONICS, RISE = 5, 0.2  # of a series; part of the duration in which it begins, or ends
+HARMONICS = 5  # of a series
 SPARSE, TORQUE_NOISE = 0.1, 0.5  # s between rows of torques; N m, of one sample of a torque
 FIRST = 0.2  # rad, of coefficients before the search
 ROUNDS = 12  # of the search, and of making a motion smaller that violates something
-EDGE = Polynomial([0.0, 0.0, 0.0, 10.0, -15.0, 6.0])  # from 0 to 1
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -78,8 +77,8 @@ def add_limits(add: Callable[..., object], fastest: float) -> None:
     add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[], type=_keep_out,
         help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
         "that nothing may touch; may be repeated")
-    add("--floor", type=within(-math.inf, 100.0), default=-math.inf, metavar="M",
-        help="least height of the arm and the payload above the description's root (default: none)")
+    add("--floor", metavar="M", action="append", dest="keep_out", type=floor,
+        help="height [m] above the description's root of a floor that nothing may touch")
 
 
 def within(low: float, high: float) -> Callable[[str], float]:
@@ -127,11 +126,11 @@ def run(options: argparse.Namespace) -> int:
     if options.start:
         start = np.array(numbers(f"--start {options.start}", options.start, "positions of "
                                  + ", ".join(arm.joint_names), len(arm.joint_names)))
-    limits = MotionLimits(link_speed=options.link_speed, range=np.inf, floor=options.floor)
+    limits = MotionLimits(link_speed=options.link_speed, range=np.inf)
     if is_payload:
         planner = MotionPlanner(arm, limits, start, known, 0)
         motion = sequence(planner, start, options.duration, time.monotonic() + options.budget)
-        shares = np.log(known.sigma(known.information) / known.sigma(planner.known.information))
+        shares = np.log(known.sigma() / planner.known.sigma())
         smaller = float(np.exp(shares @ WEIGHTS / WEIGHTS.sum()))
     else:
         motion, smaller = robot_motion(arm, limits, start, options.duration)
@@ -141,7 +140,7 @@ def run(options: argparse.Namespace) -> int:
     q[:, arm.index(arm.chain)], dq[:, arm.index(arm.chain)] = motion[1:3]
     print(f"in {motion.duration:.1f} s the standard deviations of the parameters become "
           f"{smaller:.2g} times smaller (geometric mean)\n"
-          f"fastest point of a link: {arm.links(q, dq)[0].max():.3f} m/s")
+          f"fastest point of a link: {arm.link_speed(q, dq).max():.3f} m/s")
     for name, at, low, high in zip(arm.joint_names, q[0], q.min(axis=0), q.max(axis=0),
                                    strict=True):
         print(f"{name}: from {at:.4f} rad, {low:.3f} to {high:.3f} rad")
@@ -182,14 +181,16 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
               np.minimum(limits.joint_speed, limits.share * arm.speed[chain]),
               np.full(len(chain), limits.joint_acceleration)]
 
+    free = null_space(_waves(np.zeros(1), duration)[:, 0])  # of series that begin and end at rest
+
     def states(flat: Array, t: Array, share: float = 1.0) -> Array:
         """Motion (3, n, joints) of coefficients, in a smaller way where it is beyond limits."""
         out = np.zeros((3, len(t), len(start)))
-        out[:, :, chain] = _series(t, duration) @ flat.reshape(-1, len(chain))
+        out[:, :, chain] = _waves(t, duration) @ free @ flat.reshape(-1, len(chain))
         out[:, :, chain] /= np.maximum(1.0, np.max([
             np.abs(part[:, chain]).max(axis=0) / bound for part, bound in zip(
                 out, bounds, strict=True)], axis=0))
-        speed = arm.links(start + out[0], out[1])[0].max()
+        speed = arm.link_speed(start + out[0], out[1]).max()
         out *= share / max(1.0, speed / limits.link_speed)
         out[0] += start
         return out
@@ -200,7 +201,7 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
         added = RATE * SPARSE * (rows @ root).T @ (rows @ root)
         return -float(np.linalg.slogdet(np.eye(len(added)) + added)[1])
 
-    drawn = np.random.default_rng(0).normal(scale=FIRST, size=2 * HARMONICS * len(chain))
+    drawn = np.random.default_rng(0).normal(scale=FIRST, size=free.shape[1] * len(chain))
     found = minimize(missing, drawn, method="L-BFGS-B", options={"maxiter": ROUNDS}).x
     stamps = np.linspace(0.0, duration, int(np.ceil(duration / POINTS)) + 1)
     for share in 0.97 ** np.arange(ROUNDS)**2:
@@ -211,17 +212,12 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
     raise InvalidData(f"no motion about the start pose is within the limits: {problems[0]}")
 
 
-def _series(t: Array, duration: float) -> Array:
-    """Value, speed and acceleration (3, n, 2 k) at times (n,) [s] of sines and cosines that rise
-    from rest and fall to it."""
-    rise, side = RISE * duration, np.where(t < 0.5 * duration, 1.0, -1.0)[:, None]
-    x = np.minimum(np.minimum(t, duration - t) / rise, 1.0)[:, None]
-    w = [EDGE.deriv(order)(x) * (side / rise) ** order for order in range(3)]
+def _waves(t: Array, duration: float) -> Array:
+    """Value, speed and acceleration (3, n, 2 k) at times (n,) [s] of k sines and cosines of which
+    whole periods fill a duration [s]."""
     pace = 2.0 * np.pi / duration * np.arange(1, HARMONICS + 1)
-    s = [np.hstack([np.sin(t[:, None] * pace + turn) for turn in (shift, shift + 0.5 * np.pi)])
-         * np.tile(pace**order, 2) for order, shift in enumerate(0.5 * np.pi * np.arange(3))]
-    return np.stack([w[0] * s[0], w[1] * s[0] + w[0] * s[1],
-                     w[2] * s[0] + 2.0 * w[1] * s[1] + w[0] * s[2]])
+    return np.stack([np.hstack([np.sin(t[:, None] * pace + 0.5 * np.pi * turns) for turns in (
+        order, order + 1)]) * np.tile(pace**order, 2) for order in range(3)])
 
 
 def as_yaml(motion: Trajectory) -> str:

@@ -90,7 +90,7 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> argparse.Names
     args = make_parser().parse_args(words)
     args.wanted = Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
                          args.inertia_accuracy / 100.0)
-    args.limits = MotionLimits(link_speed=args.link_speed, floor=args.floor)
+    args.limits = MotionLimits(link_speed=args.link_speed)
     args.payload_box = USUAL_BOX if args.payload_box is None else args.payload_box
     args.node = f"/{args.node.removeprefix('/')}"
     namespace, name = args.node.rsplit("/", 1)
