@@ -16,7 +16,7 @@ from rosbags.rosbag1 import Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from scenes import dotted
 
-from inertial_id_ros.apps.recordings.bags import Bag, open_recording, select_topics
+from inertial_id_ros.apps.recordings.bags import Bag, read_bag, select_topics
 from inertial_id_ros.errors import RecordingError
 from inertial_id_ros.io.inputs import JOINT_STATES, ROBOT_DESCRIPTION, TRANSFORMS, WRENCH
 from inertial_id_ros.settings import Settings
@@ -79,9 +79,7 @@ def test_a_bag_of_ros_1_holds_the_same_samples(tmp_path: Path) -> None:
                         7, part.header.stamp, part.header.frame_id)
                 writer.write(connection, stamp, bytes(store.serialize_ros1(message, kind)))
     for path in (tmp_path / "a.bag", new):
-        with open_recording(path, Settings()) as recording:
-            parts = list(recording.parts)
-            found.append([some for part in parts for some in part])
+        found.append([some for part in read_bag(path, Settings()).parts for some in part])
     assert len(found[0]) == len(found[1]) == 2
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one.rows, other.rows)
@@ -154,5 +152,4 @@ def test_a_definition_that_cannot_be_parsed_refuses_no_bag(tmp_path: Path) -> No
     file = bags.storage_file(bags.tf_bag(tmp_path / "bag", duration=0.5, storage="sqlite3"))
     with sqlite3.connect(file) as db:
         db.execute("UPDATE message_definitions SET encoded_message_definition = '?? [] x'")
-    with open_recording(file, Settings()) as recording:
-        assert sum(len(part) for part in recording.parts)
+    assert sum(len(part) for part in read_bag(file, Settings()).parts)

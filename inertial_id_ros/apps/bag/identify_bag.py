@@ -7,6 +7,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...geometry.shape import check_sizes
 from ...io import files
 from ...model.tool import save_tool, tool_from_estimate
 from ...settings import SENSORS, Settings, flatten
-from ..recordings.tables import columns_from_file, is_dataset, is_table
+from ..recordings.tables import Columns, columns_from_file, is_dataset, is_table
 from ..report.page import payload_page, payload_sections, print_report
 from ..report.results import Identification, diagnose, is_identified
 from .offline import identify_recording
@@ -88,9 +89,10 @@ def run(args: argparse.Namespace, words: str) -> int:
         {"--json": args.json, "--save-tool": args.save_tool,
          "--report": args.report and files.report_file(args.report, recording)},
         {"the recording": recording})
-    columns = columns_from_file(files.user_path(args.columns)) if args.columns else None
-    result = identify_recording(recording, settings, columns, args.episode or 0,
-                                args.stamps == "recorded", given)
+    columns = columns_from_file(files.user_path(args.columns)) if args.columns else Columns()
+    if args.episode is not None:
+        columns = replace(columns, episode=args.episode)
+    result = identify_recording(recording, settings, columns, args.stamps == "recorded", given)
     outcome = result.outcome
     if json_path is not None:
         files.write_json(json_path, result_json(result, recording))

@@ -22,20 +22,20 @@ UNUSED = 1.0  # s of a recording; more than that is worth a note
 
 
 def identify_recording(path: Path, settings: Settings, columns: tables.Columns | None = None,
-                       episode: int = 0, recorded_stamps: bool = False,
-                       asked: Collection[str] = ()) -> Identification:
+                       recorded_stamps: bool = False, asked: Collection[str] = ()
+                       ) -> Identification:
     """Identify the payload of a bag or a table (raises RecordingError, InvalidData: it cannot be
     read, or lacks something; InertialIdError: a setting, or what it names, cannot be used).
 
     Args:
-        columns, episode: of a table; recorded_stamps, asked: of a bag, as of `open_recording`.
+        columns: of a table; recorded_stamps, asked: of a bag, as of `read_bag`.
     """
-    if not tables.is_table(path):
-        with bags.open_recording(path, settings, asked, recorded_stamps) as recording:
-            return _identify(recording, settings)
-    table = tables.read_motion(path, columns or tables.Columns(), settings, episode)
-    return _identify(table, settings) if isinstance(table, Recording) else (
-        identify_poses(table, settings))
+    if tables.is_table(path):
+        read = tables.read_motion(path, columns or tables.Columns(), settings)
+    else:
+        read = bags.read_bag(path, settings, asked, recorded_stamps)
+    return _identify(read, settings) if isinstance(read, Recording) else (
+        identify_poses(read, settings))
 
 
 def _identify(recording: Recording, settings: Settings) -> Identification:

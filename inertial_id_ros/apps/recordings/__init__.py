@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -49,20 +49,20 @@ class PosesAtRest(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording that is read once."""
+    """What was recorded."""
 
     # Samples that were recorded one after the other, and what the driver stated last meanwhile.
-    parts: Iterable[Sequence[Samples | StatedPayload]]
+    parts: Sequence[Sequence[Samples | StatedPayload]]
     duration: float  # of all [s]
-    counts: dict[str, int]  # messages or rows, by topic or column; filled while parts are read
+    counts: dict[str, int]  # messages or rows, by topic or column
     description: str = ""  # URDF; empty: there is none
     fixed: tuple[Edges, ...] = ()  # poses of frames that stay
     notes: tuple[str, ...] = ()  # choices that were made for the user
     lacks: tuple[Finding, ...] = ()  # what the recording lacks
-    # By topic, how many messages could not be used, and why the last could not; filled meanwhile.
+    # By topic, how many messages could not be used, and why the last could not.
     damaged: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def findings(self) -> tuple[Finding, ...]:
-        """What deserves attention of what was read so far."""
+        """What deserves attention."""
         return (*self.lacks, *(made(f"message_malformed.{topic.lstrip('/')}", count=count, why=why)
                                for topic, (count, why) in self.damaged.items()))

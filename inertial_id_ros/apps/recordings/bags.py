@@ -88,10 +88,9 @@ class Bag(ExitStack):
             return decoding.stated_payload(topic, data, name, self.decode)
 
 
-@contextmanager
-def open_recording(path: Path, settings: Settings, asked: Collection[str] = (),
-                   recorded_stamps: bool = False) -> Iterator[Recording]:
-    """Open a bag as a recording (raises RecordingError: it cannot be read, or lacks a topic).
+def read_bag(path: Path, settings: Settings, asked: Collection[str] = (),
+             recorded_stamps: bool = False) -> Recording:
+    """Read a bag (raises RecordingError: it cannot be read, or lacks a topic).
 
     Args:
         asked: names of settings that the user chose for this very recording: no other topic is
@@ -99,7 +98,7 @@ def open_recording(path: Path, settings: Settings, asked: Collection[str] = (),
         recorded_stamps: use the times of recording in place of the header stamps.
     """
     with Bag(path) as bag:
-        notes: list[str] = []
+        notes, parts, fixed, description = list[str](), list[Any](), list[Any](), ""
         topics = select_topics(bag, settings, asked, notes)
         counts, damaged = dict.fromkeys(topics, 0), dict[str, tuple[int, str]]()
 
@@ -118,15 +117,6 @@ def open_recording(path: Path, settings: Settings, asked: Collection[str] = (),
                 damaged[name] = (damaged.get(name, (0, ""))[0] + decoded.damaged, decoded.why)
             return decoded.samples
 
-        def parts() -> Iterator[list[Samples | StatedPayload]]:
-            for _, some in groupby(messages(latched=False), lambda message: message[1] // SECOND):
-                by_topic: dict[str, list[tuple[bytes, int]]] = {}
-                for name, time, data in some:
-                    by_topic.setdefault(name, []).append((data, time))
-                yield [sample for name, own in by_topic.items()
-                       for sample in decode(name, *zip(*own, strict=True))]
-
-        description, fixed = "", list[Any]()
         for name, _, data in messages(latched=True):  # live, they are there at once
             if topics[name] is ROBOT_DESCRIPTION:
                 counts[name] += 1
@@ -134,8 +124,14 @@ def open_recording(path: Path, settings: Settings, asked: Collection[str] = (),
                     description = decoding.text(data)
             else:
                 fixed += decode(name, [data])
-        yield Recording(parts(), bag.duration, counts, description, tuple(fixed), tuple(notes),
-                        _payload_not_added(bag, settings), damaged)
+        for _, some in groupby(messages(latched=False), lambda message: message[1] // SECOND):
+            by_topic: dict[str, list[tuple[bytes, int]]] = {}
+            for name, time, data in some:
+                by_topic.setdefault(name, []).append((data, time))
+            parts.append([sample for name, own in by_topic.items()
+                          for sample in decode(name, *zip(*own, strict=True))])
+        return Recording(parts, bag.duration, counts, description, tuple(fixed), tuple(notes),
+                         _payload_not_added(bag, settings), damaged)
 
 
 def select_topics(bag: Bag, settings: Settings, asked: Collection[str], notes: list[str]
@@ -203,18 +199,17 @@ def _payload_not_added(bag: Bag, settings: Settings) -> tuple[Finding, ...]:
     driver = settings.precompensated
     if settings.load.source != "wrench" or driver.source != "settings" or driver.mass:
         return ()
-    for source in ("dynamic_joint_states", "franka"):
-        for name in (name for name, kind in bag.topics if kind == PAYLOADS[source].type):
-            stated: list[Any] = []
-            with suppress(RecordingError):  # the type is not defined in the file
-                stated = [bag.stated_payload(PAYLOADS[source], data, driver.name) for _, _, data in
-                          islice(bag.messages({name: PAYLOADS[source].type}), FIRST)]
-            for mass in (some.values[0] for some in stated if some is not None):
-                if LEAST < mass < np.inf:
+    for source, name in ((source, name) for source in ("dynamic_joint_states", "franka")
+                         for name, kind in bag.topics if kind == PAYLOADS[source].type):
+        topic = PAYLOADS[source]
+        with suppress(RecordingError):  # the type is not defined in the file
+            for _, _, data in islice(bag.messages({name: topic.type}), FIRST):
+                stated = bag.stated_payload(topic, data, driver.name)
+                if stated is not None and LEAST < stated.values[0] < np.inf:
                     return (made("payload_not_added", why=(
-                        f"{name} states that a payload of {mass:.3f} kg is configured on the "
-                        "robot, whose driver compensates it in its own wrench (where that is this "
-                        f"one: precompensated.source={source} and precompensated.topic={name}; "
+                        f"{name} states a payload of {stated.values[0]:.3f} kg, which the driver "
+                        "compensates in its own wrench (where that is this one: "
+                        f"precompensated.source={source} and precompensated.topic={name}; "
                         "else precompensated.source=none)")),)
     return ()
 
@@ -227,21 +222,18 @@ def _type_of(connection: Any) -> str:
 def _files_of(path: Path) -> list[Path]:
     """The storage files of a recording; of a compressed one its folder (raises RecordingError)."""
     path = path.parent if path.name == "metadata.yaml" else path
+    if path.is_dir():
+        metadata = path / "metadata.yaml"
+        packed = metadata.is_file() and re.search(
+            r"compression_mode:[ \"']*\w", metadata.read_text(errors="replace"))
+        files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
+        return files if files and not packed else [path]
     if path.is_file() and path.suffix in SUFFIXES:  # a named pipe would be waited for
         return [path]
-    if not path.is_dir():
-        raise RecordingError(
-            f"{path} " + ("is not a recording" if path.exists() else "does not exist")
-            + "; allowed: a rosbag2 folder, a .mcap, .db3 or .bag file, a table (.csv, .tsv, "
-            ".txt, .npz, .parquet) or the folder of a LeRobot dataset")
-    metadata = path / "metadata.yaml"
-    text = metadata.read_text(errors="replace") if metadata.is_file() else ""
-    if re.search(r"compression_mode:[ \"']*\w", text):
-        return [path]
-    files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
-    if not files:
-        raise RecordingError(f"folder {path} holds no {', '.join(SUFFIXES)} file")
-    return [file for file in files if file.name in text] or files
+    raise RecordingError(
+        f"{path} " + ("is not a recording" if path.exists() else "does not exist")
+        + "; allowed: a rosbag2 folder, a .mcap, .db3 or .bag file, a table (.csv, .tsv, .txt, "
+        ".npz, .parquet) or the folder of a LeRobot dataset")
 
 
 @contextmanager

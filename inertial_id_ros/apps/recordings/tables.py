@@ -36,15 +36,12 @@ TIMES = ("time", "t", "stamp", "timestamp")
 POSITIONS = ("position", "positions", "q", "qpos")
 EFFORTS = ("effort", "efforts", "tau", "torque")
 SECONDS, METRES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}, {"m": 1.0, "mm": 1e-3}
-# Ways to give an orientation: the usual names of their columns, what makes a rotation of a row, and
-# the length that a row must have.
-ORIENTATIONS: dict[str, tuple[tuple[str, ...], Callable[[Array], Rotation], float | None]] = {
-    "quaternion": (("qx", "qy", "qz", "qw"), Rotation.from_quat, 1.0),
-    "rotation": (tuple(f"r{i}{k}" for i in "123" for k in "123"),
-                 lambda rows: Rotation.from_matrix(rows.reshape(-1, 3, 3)), 3.0**0.5),
-    "rotation_vector": (("rx", "ry", "rz"), Rotation.from_rotvec, None),
-    "rpy": (("roll", "pitch", "yaw"), lambda rows: Rotation.from_euler("xyz", rows), None)}
-SIZES = {"wrench": 6, "position": 3, **{name: len(way[0]) for name, way in ORIENTATIONS.items()}}
+# Ways to give an orientation: what makes a rotation of a row, and the length that a row must have.
+ORIENTATIONS: dict[str, tuple[Callable[[Array], Rotation], float | None]] = {
+    "quaternion": (Rotation.from_quat, 1.0),
+    "rotation": (lambda rows: Rotation.from_matrix(rows.reshape(-1, 3, 3)), 3.0**0.5),
+    "rotation_vector": (Rotation.from_rotvec, None),
+    "rpy": (lambda rows: Rotation.from_euler("xyz", rows), None)}
 MOST_TURNS = 4.0 * np.pi  # rad, of an angle; larger ones are degrees
 UNIT = 0.05  # relative, by which such a length may differ
 SLOWEST = 0.5  # s between rows; slower ones are poses at rest, or in another unit
@@ -179,11 +176,11 @@ class Columns:
     time: str = ""  # empty: the first of `TIMES` that is there
     wrench: tuple[str, ...] = CHANNELS  # N, N m, in the frame and with the sign of the settings
     position: tuple[str, ...] = ("x", "y", "z")  # of the sensor in the world; may be missing
-    # One orientation of the sensor; empty: that of `ORIENTATIONS` whose usual names are there.
-    quaternion: tuple[str, ...] = ()  # x, y, z, w
-    rotation: tuple[str, ...] = ()  # the matrix, row by row
-    rotation_vector: tuple[str, ...] = ()  # axis times angle [rad]
-    rpy: tuple[str, ...] = ()  # rad
+    # Orientation of the sensor, by the first of these that is there.
+    quaternion: tuple[str, ...] = ("qx", "qy", "qz", "qw")
+    rotation: tuple[str, ...] = tuple(f"r{i}{k}" for i in "123" for k in "123")  # row by row
+    rotation_vector: tuple[str, ...] = ("rx", "ry", "rz")  # axis times angle [rad]
+    rpy: tuple[str, ...] = ("roll", "pitch", "yaw")  # rad
     # By name of joint [rad], [N m], in place of a pose, and of the wrench; empty: columns that
     # begin with one of `POSITIONS` and of `EFFORTS`.
     joints: Mapping[str, str] = field(default_factory=dict)
@@ -192,6 +189,7 @@ class Columns:
     rate: float = 0.0  # Hz, where no column holds the time; 0: rows are poses at rest then
     time_unit: str = "s"
     position_unit: str = "m"
+    episode: int = 0  # of a dataset
 
 
 def columns_from_file(path: Path) -> Columns:
@@ -209,10 +207,6 @@ def columns_from_file(path: Path) -> Columns:
     for name, value in tree.items():
         if isinstance(usual[name], tuple):  # names of columns
             given[name] = tuple(map(str, value if isinstance(value, list) else [value]))
-            if len(given[name]) not in (1, 2, SIZES[name]):
-                raise InvalidSetting(f"{name} is {value!s:.200}; it must be {SIZES[name]} names of "
-                                     "columns, or one that holds as many numbers (an orientation "
-                                     "of three is rotation_vector or rpy)")
         elif isinstance(usual[name], dict):
             if not isinstance(value, dict):
                 raise InvalidSetting(f"{name} is {value!s:.200}; it must be names of joints and "
@@ -231,17 +225,17 @@ class Table:
     table, and present: what it holds, for messages (raises RecordingError: it cannot be read;
     InvalidSetting: there is no such episode)."""
 
-    def __init__(self, path: Path, columns: Columns, episode: int = 0) -> None:
+    def __init__(self, path: Path, columns: Columns) -> None:
         self.columns, self.what = columns, f"table {path}"
-        content = {name: np.atleast_1d(column) for name, column in _read(
-            user_path(path), episode).items()}
+        content = {name: np.atleast_1d(column)
+                   for name, column in _read(user_path(path), columns.episode).items()}
         self.present, self._rows = f"{', '.join(sorted(content)) or 'none':.400}", 0
         self.content = content | {f"{name}[{k}]": values for name, column in content.items()
                                   if column.ndim == 2 for k, values in enumerate(column.T)}
 
     def rows(self, names: Sequence[str], size: int, finite: bool = False) -> Array:
-        """Rows (n, size), from a column of each number, or columns of several; finite: each is a
-        number (raises InvalidData)."""
+        """Rows (n, size), from a column of each number, or columns of several, one vector for all
+        by its first numbers; finite: each is a number (raises InvalidData)."""
         for name in names:
             if name not in self.content:
                 raise InvalidData(f"{self.what} has no column '{name}' (--columns names them); it "
@@ -251,36 +245,32 @@ class Table:
             if count != self._rows:
                 raise InvalidData(f"column '{name}' of {self.what} has {count} rows; columns "
                                   f"before it have {self._rows}")
-        rows = np.column_stack([self.content[name] for name in names])
+        rows = np.column_stack([self.content[name] for name in dict.fromkeys(names)])
+        rows = rows[:, :size] if len(names) > 1 == len(set(names)) else rows
         if rows.shape[1:] != (size,) or rows.dtype.kind != "f":
             raise InvalidData(f"{', '.join(names)} of {self.what} give {rows.shape[1]} numbers in "
-                              f"a row; {size} are needed (of a vector, {names[0]}[0] is the first)")
+                              f"a row; {size} are needed (of a vector, {names[0]}[0] is the first; "
+                              "an orientation of three is rotation_vector or rpy)")
         good = np.isfinite(rows).all(axis=1)
         if finite and not good.all():
             raise InvalidData(f"{', '.join(names)} of row {int(np.argmin(good)) + 1} of "
                               f"{self.what}: not a number")
         return rows
 
-    def joint_states(self, stamps: np.ndarray | None, by_efforts: bool) -> JointStates:
+    def joint_states(self, stamps: np.ndarray, by_efforts: bool) -> JointStates:
         """Joint positions at stamps (n,) [ns], and efforts where they are asked for; joints that
         have numbers for names, and none in an array `names`, have none (raises InvalidData)."""
-        times = self.require_rate(stamps)
+        self.require_rate(stamps)
         positions = self.columns.joints or self._beginning(POSITIONS)
         efforts = (self.columns.efforts or self._beginning(EFFORTS)) if by_efforts else positions
         if set(efforts) != set(positions):
             raise InvalidData(f"{self.what} must hold position and torque of each joint; it has "
                               f"joints {', '.join(positions)}; efforts {', '.join(efforts)}")
-        q, effort = (self._joints([named[joint] for joint in positions])
+        q, effort = (self.rows([named[joint] for joint in positions], len(positions))
                      for named in (positions, efforts))
         names = np.ravel(self.content.get("names", ())) if (
             all(joint.isdecimal() for joint in positions)) else positions
-        return JointStates(times, tuple(map(str, names)), q, effort if by_efforts else None)
-
-    def _joints(self, names: list[str]) -> Array:
-        """Rows (n, joints) of columns; joints that name one vector are its first numbers."""
-        if len(names) > 1 == len(set(names)):
-            return self.rows([f"{name}[{k}]" for k, name in enumerate(names)], len(names))
-        return self.rows(names, len(names))
+        return JointStates(stamps, tuple(map(str, names)), q, effort if by_efforts else None)
 
     def _beginning(self, words: Sequence[str]) -> dict[str, str]:
         """Columns that begin with one of these words, by what follows in their names."""
@@ -293,13 +283,15 @@ class Table:
 
     def orientation(self) -> Rotation:
         """The rotation of each row (raises InvalidData)."""
-        kind = next((name for name in ORIENTATIONS if getattr(self.columns, name)), None) or next(
-            (name for name, way in ORIENTATIONS.items() if self.content.keys() & way[0]), None)
+        ways = {name: getattr(self.columns, name) for name in ORIENTATIONS}
+        kind = next((name for name, names in ways.items() if self.content.keys() & names), None)
         if kind is None:
-            raise InvalidData(f"{self.what} has no orientation, as 'qx': --columns names its "
-                              f"columns, or those of joints (with --urdf); it has {self.present}")
-        usual, make, wanted = ORIENTATIONS[kind]
-        rows = self.rows(getattr(self.columns, kind) or usual, SIZES[kind], finite=True)
+            raise InvalidData(f"{self.what} has no orientation, as by "
+                              f"{', '.join(names[0] for names in ways.values())}: --columns names "
+                              "its columns, or those of joints (with --urdf); it has "
+                              + self.present)
+        (make, wanted), size = ORIENTATIONS[kind], len(getattr(Columns, kind))
+        rows = self.rows(ways[kind], size, finite=True)
         length = np.linalg.norm(rows, axis=1) / (wanted or 1.0)
         k = int(np.argmax(np.abs(length - 1.0)))
         if wanted and abs(length[k] - 1.0) > UNIT:
@@ -313,15 +305,14 @@ class Table:
         except ValueError as error:  # a matrix that mirrors
             raise InvalidData(f"the {kind} of {self.what} is none: {error}") from error
 
-    def stamps(self) -> np.ndarray | None:
-        """Stamps (n,) [ns], increasing; None where there is neither a time nor a rate (raises
+    def stamps(self) -> np.ndarray:
+        """Stamps (n,) [ns], increasing; none where there is neither a time nor a rate (raises
         InvalidData)."""
         name = self.columns.time or next((n for n in TIMES if n in self.content), "")
         if not name:
-            if not self.columns.rate:
-                return None
-            self._rows = max(map(len, self.content.values()), default=0)
-            return START + np.round(1e9 * np.arange(self._rows) / self.columns.rate).astype(int)
+            self._rows = max(map(len, self.content.values())) if self.columns.rate else 0
+            seconds = np.arange(self._rows) / (self.columns.rate or 1.0)
+            return START + np.round(1e9 * seconds).astype(int)
         seconds = SECONDS[self.columns.time_unit] * self.rows([name], 1, finite=True)[:, 0]
         if len(seconds) < 2:
             raise InvalidData(f"{self.what} has {len(seconds)} rows; it needs at least two")
@@ -332,30 +323,28 @@ class Table:
         first = round(1e9 * float(seconds[0])) + (START if seconds[0] < EARLIEST else 0)
         return first + np.round(1e9 * (seconds - seconds[0])).astype(np.int64)  # no digit is lost
 
-    def require_rate(self, stamps: np.ndarray | None) -> np.ndarray:
-        """The stamps (n,) [ns] of a motion (raises InvalidData: there are none, or rows are farther
-        apart than measurements ever are)."""
-        if stamps is None:
+    def require_rate(self, stamps: np.ndarray) -> None:
+        """Raise InvalidData where stamps (n,) [ns] of a motion are missing, or farther apart than
+        measurements ever are."""
+        if not len(stamps):
             raise InvalidData(f"{self.what} has no column of the time ({', '.join(TIMES)}); "
                               f"--columns names it, or the rate of the rows; it has {self.present}")
         if (period := _period(stamps)) > SLOWEST:
             raise InvalidData(f"the rows of {self.what} are {period:.4g} s apart; set time_unit ("
                               f"now '{self.columns.time_unit}') in the file of --columns")
-        return stamps
 
 
 def _period(stamps: np.ndarray) -> float:
-    """The usual time between rows [s]."""
-    return 1e-9 * float(np.median(np.diff(stamps)))
+    """The usual time between rows [s]; infinite where there are no stamps."""
+    return 1e-9 * float(np.median(np.diff(stamps))) if len(stamps) else np.inf
 
 
 # ---- recordings ----------------------------------------------------------------------------------
 
-def read_motion(path: Path, columns: Columns, settings: Settings, episode: int = 0
-                ) -> Recording | PosesAtRest:
-    """The motion and load in a table; episode: of a dataset of several (raises RecordingError,
-    InvalidData, InvalidSetting: it cannot be read as such a table)."""
-    table = Table(path, columns, episode)
+def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording | PosesAtRest:
+    """The motion and load in a table (raises RecordingError, InvalidData, InvalidSetting: it cannot
+    be read as such a table)."""
+    table = Table(path, columns)
     stamps, by_efforts = table.stamps(), settings.load.source == "joint_torque"
     samples: dict[str, Samples] = {}
     if by_efforts or columns.joints:
@@ -365,29 +354,26 @@ def read_motion(path: Path, columns: Columns, settings: Settings, episode: int =
         samples["joint states"] = states = table.joint_states(stamps, by_efforts)
         if len(states.names) != states.positions.shape[1]:
             raise InvalidData(f"{table.what} does not name its joints, as --columns can")
-    elif stamps is None:
-        return _poses_at_rest(table)
     else:
         turn = table.orientation()
-        if (_period(stamps) > SLOWEST and columns.time_unit == "s" and np.median(
-                (turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP):  # else it is a motion
-            return _poses_at_rest(table)
+        if not len(stamps) or _period(stamps) > SLOWEST and columns.time_unit == "s" and np.median(
+                (turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP:  # else it is a motion
+            return _poses_at_rest(table, turn)
+        table.require_rate(stamps)
         place = table.rows(columns.position, 3) if (
             table.content.keys() & set(columns.position)) else np.zeros((len(stamps), 3))
         samples["poses"] = Edges(stamps, WORLD, columns.frame, np.hstack([
             METRES[columns.position_unit] * place, turn.as_quat()]))
-    times = table.require_rate(stamps)
     if not by_efforts:
-        samples["wrench"] = Wrenches(times, columns.frame, table.rows(columns.wrench, 6))
-    return Recording(split_by_time(list(samples.values()), TOGETHER),
-                     1e-9 * float(times[-1] - times[0]), dict.fromkeys(samples, len(times)))
+        samples["wrench"] = Wrenches(stamps, columns.frame, table.rows(columns.wrench, 6))
+    return Recording(list(split_by_time(list(samples.values()), TOGETHER)),
+                     1e-9 * float(stamps[-1] - stamps[0]), dict.fromkeys(samples, len(stamps)))
 
 
-def _poses_at_rest(table: Table) -> PosesAtRest:
+def _poses_at_rest(table: Table, turn: Rotation) -> PosesAtRest:
     """One pose and mean wrench a row (raises InvalidData)."""
-    turn = table.orientation().as_matrix()
     wrench = table.rows(table.columns.wrench, 6, finite=True)
     if not FEWEST_POSES <= len(wrench) <= MOST_POSES:
         raise InvalidData(f"{table.what} has {len(wrench)} rows, taken for poses at rest; "
                           f"{FEWEST_POSES} to {MOST_POSES} can be used")
-    return PosesAtRest(turn, wrench, table.columns.frame)
+    return PosesAtRest(turn.as_matrix(), wrench, table.columns.frame)

@@ -20,7 +20,7 @@ from ...motion.robot import parse_urdf
 from ...robot.model import COULOMB, VISCOUS, RobotModel
 from ...robot.recording import JointRecording
 from ...settings import Settings
-from ..recordings.bags import open_recording
+from ..recordings.bags import read_bag
 from ..recordings.tables import Columns, Table, columns_from_file, is_table
 
 
@@ -46,9 +46,8 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
         "robot_description.file": "-" if described else "",
         **({} if topic is None else {"joint_states.topic": topic})})
     asked = [] if topic is None else ["joint_states.topic"]
-    with open_recording(path, used, asked) as recording:
-        blocks = [block for part in recording.parts for block in part
-                  if isinstance(block, JointStates)]
+    recording = read_bag(path, used, asked)
+    blocks = [block for part in recording.parts for block in part if isinstance(block, JointStates)]
     found = _of_blocks(blocks)
     skipped = sum(count for count, _ in recording.damaged.values()) - len(found.stamps) + sum(
         len(block.stamps) for block in blocks)
