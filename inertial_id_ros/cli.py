@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .errors import InertialIdError, InvalidSetting, NotEnoughData, printable
+from .errors import InertialIdError, InvalidSetting, MissingPackage, NotEnoughData, printable
 
 VERSION = "0.2.0"  # as in package.xml
 # Exit statuses; NOT_IDENTIFIED: an estimate whose data tell neither mass nor centre of mass.
@@ -30,12 +30,13 @@ PROGRAMS = {
     "plan_excitation": "apps.excitation.plan_excitation",
     "simulate_cobot": "ros.tools.simulate_cobot"}
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-_BUILT = ("inertial_id_ros.msg", "inertial_id_ros.srv", "inertial_id_ros.action")
 
 
 def main() -> int:
-    """Run the program by whose name this process was started; returns the exit status."""
-    return run_program(Path(sys.argv[0]).stem)
+    """Run the program by whose name this process was started, or that its first argument names, as
+    in ``python -m inertial_id_ros.cli identify_bag``; returns the exit status."""
+    name = Path(sys.argv[0]).stem
+    return run_program(name if name in PROGRAMS else sys.argv.pop(1))
 
 
 def run_program(name: str) -> int:
@@ -45,29 +46,26 @@ def run_program(name: str) -> int:
     tool is a KeyboardInterrupt; ROS programs take over the signals themselves, and to stop them
     early is no failure.
     """
-    module = PROGRAMS[name]
-    is_ros = module.startswith("ros.")
+    is_ros = PROGRAMS[name].startswith("ros.")
     if name != "identify_robot":  # other matrices are so small that threads would wait longer
         for variable in _THREADS:  # for each other than they compute; what the user sets counts
             os.environ.setdefault(variable, "1")
     for number in (signal.SIGINT, signal.SIGTERM) if is_ros else (signal.SIGINT,):
         signal.signal(number, lambda *_: os._exit(OK if is_ros else INTERRUPTED))
-    try:
-        program = import_module(f"inertial_id_ros.{module}").main
+
+    def load_and_run() -> int:
+        try:
+            program = import_module(f"inertial_id_ros.{PROGRAMS[name]}").main
+        except ModuleNotFoundError as error:
+            raise MissingPackage(
+                f"'{error.name}' is missing; source ROS 2 and a workspace in which this package is "
+                "built (in its folder: make setup, then source ./activate), or install what PyPI "
+                "has of it with `pip install .`") from error
         if not is_ros:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         return int(program())
-    except InertialIdError as error:  # a package that only some features need
-        print(f"error: {error}", file=sys.stderr)
-    except ModuleNotFoundError as error:
-        missing = error.name or ""
-        if not missing or missing.startswith("inertial_id_ros") and (
-                not missing.startswith(_BUILT)):  # which no user can mend
-            raise
-        print(f"error: '{missing}' is missing; source ROS 2 and a workspace in which this package "
-              "is built (in its folder: make setup, then source ./activate), or install what PyPI "
-              "has of it with `pip install .`", file=sys.stderr)
-    return USER_ERROR
+
+    return exit_status(load_and_run)
 
 
 def exit_status(run: Callable[[], int]) -> int:
@@ -119,3 +117,7 @@ def numbers(what: str, text: str, wanted: str, count: int | None = None) -> tupl
     if count is not None and len(values) != count:
         raise InvalidSetting(f"{what}: expected {wanted}; got {len(values)} numbers")
     return values
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -37,7 +37,7 @@ from inertial_id_ros.ros.conversions import LATCHED, time_message
 from inertial_id_ros.ros.motion_execution import Ended, MotionExecution
 
 ROOT = Path(__file__).resolve().parent.parent
-NODE = (sys.executable, "-m", "inertial_id_ros.ros.main")
+NODE = (sys.executable, "-m", "inertial_id_ros.cli", "inertial_id_node")
 # s that a test waits for an event before it fails: long, for a machine that is busy.
 PATIENCE = 60.0
 _SHAKE = 1e-5  # rad, noise of encoders at rest

@@ -44,7 +44,8 @@ def main() -> int:
 
 
 def _measure(rates: tuple[int, ...], seconds: float) -> None:
-    node = _start("inertial_id_ros.ros.main", "--ros-args", "-p", "state.directory:=/tmp/load")
+    node = _start("inertial_id_ros.cli", "inertial_id_node", "--ros-args", "-p",
+                  "state.directory:=/tmp/load")
     bare, echo = _start("benchmarks.load.bare"), _start("benchmarks.load.bare", "echo")
     listener = _start("benchmarks.compensation.listener")
     talker = _start("benchmarks.load.talker", *map(str, rates), str(seconds + _WARM_UP),

@@ -49,7 +49,7 @@ def main() -> int:
 
 def _run(rates: tuple[int, ...], seconds: float) -> None:
     core = max(os.sched_getaffinity(0))
-    node = _start(core, "inertial_id_ros.ros.main", "--ros-args", "-p",
+    node = _start(core, "inertial_id_ros.cli", "inertial_id_node", "--ros-args", "-p",
                   "state.directory:=/tmp/load")
     bare = _start(core, "benchmarks.load.bare")
     talker = _start(min(os.sched_getaffinity(0)), "benchmarks.load.talker", *map(str, rates),

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import os
 import sys
-import time
+import threading
 from argparse import RawDescriptionHelpFormatter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import MultiThreadedExecutor
 
-from ..cli import Parser, exit_status, run_program
+from ..cli import Parser, exit_status
 from ..errors import InvalidSetting
 from .node import NAME, InertialIdNode
-from .program import WAKE, start_ros, stop_flag
+from .program import spin, start_ros, stop_flag
 
 THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
 RESULT_TIME = 0.3  # s to deliver what the node says at its end, as the result of an aborted goal
@@ -51,25 +51,13 @@ def _run(words: list[str]) -> int:
     executor = MultiThreadedExecutor(THREADS)
     executor.add_node(node)
 
-    def spin_until(ended: Callable[[], bool]) -> None:
-        while not ended() and rclpy.ok():
-            try:
-                executor.spin_once(timeout_sec=WAKE)
-            except Exception as error:  # of rclpy, as about a handle that was just destroyed
-                node.get_logger().error(str(error))
-
     try:
         node.autostart()
-        spin_until(stop.is_set)
+        spin(executor, stop)
     finally:
         node.close()
-        end = time.monotonic() + RESULT_TIME
-        spin_until(lambda: time.monotonic() > end)
+        spin(executor, threading.Event(), RESULT_TIME)
         rclpy.try_shutdown()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)  # a solver or a service that has not come to its end must not keep it
-
-
-if __name__ == "__main__":
-    raise SystemExit(run_program("inertial_id_node"))

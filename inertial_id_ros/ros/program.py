@@ -5,6 +5,7 @@ with processes of its own, which live no longer than it."""
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import random
 import re
@@ -13,11 +14,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, Any
 
 import rclpy
+import rclpy.logging
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
@@ -64,15 +67,18 @@ def private_environment() -> dict[str, str]:
     return {**({} if "ROS_DOMAIN_ID" in os.environ else own), **os.environ}
 
 
-def spin(executor: Any, stop: threading.Event) -> None:
-    """Run callbacks until stop is set or the context is shut down.
+def spin(executor: Any, stop: threading.Event, seconds: float = math.inf) -> None:
+    """Run callbacks until stop is set, a time is over or the context is shut down.
 
     ``spin()`` of the events executor, which needs less processor time than others at 1 kHz topics,
     burns a core in some releases; waiting for a future that never comes does not.
     """
-    never: Any = Future()
-    while not stop.is_set() and rclpy.ok():
-        executor.spin_until_future_complete(never, timeout_sec=WAKE)
+    end = time.monotonic() + seconds
+    while not stop.is_set() and rclpy.ok() and time.monotonic() < end:
+        try:
+            executor.spin_until_future_complete(Future(), timeout_sec=WAKE)
+        except Exception as error:  # of rclpy, as about a handle that was just destroyed
+            rclpy.logging.get_logger("executor").error(str(error))
 
 
 def find_type(name: str) -> Any:
@@ -92,18 +98,19 @@ def message_type(name: str, required_by: str = "a program") -> Any:
 
 
 class Children:
-    """Python modules as processes; a context manager that ends them and what they started."""
+    """Programs as processes; a context manager that ends them and what they started."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         self._environment = environment
         self._running: list[tuple[str, subprocess.Popen[bytes], IO[bytes]]] = []
 
-    def start(self, module: str, arguments: Sequence[str]) -> None:
-        """Start a module; what it writes is kept for `describe_ended`."""
+    def start(self, name: str, arguments: Sequence[str]) -> None:
+        """Start a program; what it writes is kept for `describe_ended`."""
         output = tempfile.TemporaryFile()
-        self._running.append((module.split(".")[-1], subprocess.Popen(
-            [sys.executable, "-m", module, *arguments], env=self._environment, stdout=output,
-            stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True), output))
+        self._running.append((name, subprocess.Popen(
+            [sys.executable, "-m", "inertial_id_ros.cli", name, *arguments], stdout=output,
+            env=self._environment, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT,
+            start_new_session=True), output))
 
     def describe_ended(self) -> str:
         """Name, status and last line of the first process that ended by itself; empty: none."""

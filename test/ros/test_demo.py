@@ -11,7 +11,7 @@ from ros_process import RosProcess, own_domain, wait_until
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 
-DEMO = (sys.executable, "-m", "inertial_id_ros.ros.tools.demo")
+DEMO = (sys.executable, "-m", "inertial_id_ros.cli", "inertial_id_demo")
 
 
 @pytest.mark.alone

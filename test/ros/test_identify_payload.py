@@ -27,7 +27,7 @@ from inertial_id_ros.ros.motion_execution import trajectory_message
 
 pytestmark = pytest.mark.alone
 
-COBOT = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot", "--motion", "commanded",
+COBOT = (sys.executable, "-m", "inertial_id_ros.cli", "simulate_cobot", "--motion", "commanded",
          "--rate", "125", "--sensor", "ati_gamma")
 # A simulated arm may be late where the machine is busy.
 COMMAND = (sys.executable, "-c",

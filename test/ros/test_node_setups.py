@@ -59,7 +59,7 @@ def start_arm(stage: Stage, name: str, payload: str, folder: str, prefix: str = 
     """A simulated cobot and its node in a namespace; the joint states of all arms come on one
     topic."""
     own = ("--ros-args", "-r", f"__ns:=/{name}")
-    stage.start(sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot",
+    stage.start(sys.executable, "-m", "inertial_id_ros.cli", "simulate_cobot",
           *(("--prefix", prefix) if prefix else ()), "--payload", payload, "--rate", "100",
           "--speed", "1.5", "--seed", str(len(stage.processes)), *own,
           "-r", "joint_states:=/joint_states")

@@ -25,7 +25,7 @@ from inertial_id_ros.inertia import transform_phi
 from inertial_id_ros.ros import motion_execution
 from inertial_id_ros.ros.motion_execution import Ended
 
-NODE = (sys.executable, "-m", "inertial_id_ros.ros.tools.simulate_cobot")
+NODE = (sys.executable, "-m", "inertial_id_ros.cli", "simulate_cobot")
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 DRILL, NAMES = PAYLOADS["drill"], SimulatedCobot().joint_names
 RESTING = 0.01  # rad/s

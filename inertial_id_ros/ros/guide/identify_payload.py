@@ -18,7 +18,7 @@ import numpy as np
 from ...apps.excitation.motions import MotionLimits
 from ...apps.excitation.plan_excitation import add_limits, within
 from ...apps.guide.show import End, Show, Wanted, session_page
-from ...cli import Parser, exit_status, run_program
+from ...cli import Parser, exit_status
 from ...errors import InertialIdError, InvalidData
 from ...io.files import config_file, write_atomically
 from ...settings import SENSORS
@@ -123,7 +123,7 @@ def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:
         with Children(dict(os.environ)) as children, GuideNode(stop) as guide:
             if not guide.wait(LOOK, answers):
                 show.say(f"no node '{options.node}' runs; one is started")
-                children.start("inertial_id_ros.ros.main", options.arguments)
+                children.start("inertial_id_node", options.arguments)
                 if not guide.wait(START, answers):
                     raise InertialIdError(f"node '{options.node}' does not answer within "
                                           f"{START:g} s")
@@ -140,7 +140,3 @@ def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:
     finally:
         if stop.is_set():
             ignore_signals()
-
-
-if __name__ == "__main__":
-    raise SystemExit(run_program("identify_payload"))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...apps.simulation.cobot import CobotSettings
 from ...apps.simulation.payload import PAYLOADS
-from ...cli import INTERRUPTED, Parser, exit_status, run_program
+from ...cli import INTERRUPTED, Parser, exit_status
 from ...settings import SENSORS, Settings
 from ..guide.identify_payload import parse, run
 from ..program import Children, private_environment, stop_flag
@@ -58,7 +58,7 @@ def _run(options: argparse.Namespace) -> int:
     stop, environment = stop_flag(), private_environment()
     os.environ.update(environment)
     with TemporaryDirectory() as state, Children(environment) as children:
-        children.start("inertial_id_ros.ros.tools.simulate_cobot", [
+        children.start("simulate_cobot", [
             "--motion", "commanded", "--payload", options.payload, "--sensor", options.sensor,
             "--seed", str(options.seed), "--bias", BIAS])
         os.nice(BEHIND)
@@ -79,7 +79,3 @@ def _run(options: argparse.Namespace) -> int:
     show.say(f"centre of mass off by {com * 1e3:.2f} mm (allowed {for_com * 1e3:.1f} mm)",
              bool(com <= for_com))
     return end.status or int(not (mass <= for_mass and com <= for_com))
-
-
-if __name__ == "__main__":
-    raise SystemExit(run_program("inertial_id_demo"))

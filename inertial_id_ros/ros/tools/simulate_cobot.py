@@ -33,7 +33,7 @@ from std_srvs.srv import Trigger
 from ...apps.simulation.cobot import STATED_POINT, CobotSettings, SimulatedCobot, parse
 from ...apps.simulation.motion import CommandedMotion, Trajectory
 from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_messages
-from ...cli import Parser, exit_status, run_program
+from ...cli import Parser, exit_status
 from ...errors import InvalidData, MissingPackage
 from ...inertia import Body, move_body, phi_from_body, six_from_tensor, tensor_from_six
 from ...io.decoding import ENTRIES, INERTIA, PAYLOAD
@@ -242,7 +242,3 @@ def _run(arguments: list[str]) -> int:
         executor.shutdown()
         ignore_signals()
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(run_program(NAME))
