@@ -5,13 +5,16 @@ ROS, so that no generator of parameter code is used; and the last estimate as ``
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from rcl_interfaces import msg
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import (
+    FloatingPointRange,
+    IntegerRange,
+    ParameterDescriptor,
+    SetParametersResult,
+)
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -42,7 +45,7 @@ class Parameters:
 
     def __init__(self, node: Node, change: Callable[[Settings], None]) -> None:
         self._node, self._change = node, change
-        self._writer = 0  # thread that writes payload.*
+        self._written = list[Parameter]()  # payload.*
         given = _given(node)
         self.settings = Settings().replace(given)
         create(self.settings)
@@ -50,7 +53,7 @@ class Parameters:
             if name in given:
                 node.undeclare_parameter(name)
             plain = Parameter.Type.DOUBLE_ARRAY if value == () else value
-            node.declare_parameter(name, plain, describe(name, value, spec), ignore_override=True)
+            node.declare_parameter(name, plain, describe(value, spec), ignore_override=True)
         for parameter in payload_parameters(NoEstimate(0, "", "")):
             # rclpy would refuse its own node a parameter that is declared as read-only.
             node.declare_parameter(parameter.name, parameter.value, ParameterDescriptor(
@@ -60,15 +63,12 @@ class Parameters:
 
     def write_payload(self, outcome: Outcome) -> None:
         """Set ``payload.*``, in one event."""
-        self._writer = threading.get_ident()
-        try:
-            self._node.set_parameters_atomically(payload_parameters(outcome))
-        finally:
-            self._writer = 0
+        self._written = payload_parameters(outcome)
+        self._node.set_parameters_atomically(self._written)
 
     def _check(self, parameters: Sequence[Parameter]) -> SetParametersResult:
         """Use changed settings; refuse to set payload.* for anybody else."""
-        if self._writer == threading.get_ident():
+        if parameters is self._written:
             return SetParametersResult(successful=True)
         changes = {p.name: _plain(p.value) for p in parameters}
         try:
@@ -103,25 +103,21 @@ def _given(node: Node) -> dict[str, Any]:
     return given
 
 
-def describe(name: str, value: Any, spec: Spec) -> ParameterDescriptor:
-    """The descriptor of a setting: type, description with unit, range, and when it may change."""
+def describe(value: Any, spec: Spec) -> ParameterDescriptor:
+    """The descriptor of a setting: description with unit, range, and when it may change."""
     parts = [f"{' or '.join(map(str, spec.lengths))} numbers"] if spec.lengths else []
     if spec.choices or not isinstance(value, (bool, str)):
         parts.append(allowed_range(spec))
     parts.append("may change while the node runs" if spec.runtime else "set at start only")
-    kind = (Parameter.Type.DOUBLE_ARRAY if isinstance(value, tuple) else
-            Parameter.Type.from_parameter_value(value))
     out = ParameterDescriptor(
-        name=name, type=kind.value, read_only=not spec.runtime,
-        description=spec.description + (f" [{spec.unit}]" if spec.unit else ""),
-        additional_constraints="; ".join(parts))
+        read_only=not spec.runtime, additional_constraints="; ".join(parts),
+        description=spec.description + (f" [{spec.unit}]" if spec.unit else ""))
     if math.isfinite(spec.low) and math.isfinite(spec.high):
-        if kind == Parameter.Type.DOUBLE:
-            out.floating_point_range = [msg.FloatingPointRange(from_value=float(spec.low),
-                                                           to_value=float(spec.high))]
-        elif kind == Parameter.Type.INTEGER:
-            out.integer_range = [msg.IntegerRange(from_value=int(spec.low), to_value=int(spec.high),
-                                              step=1)]
+        limits = {"from_value": type(value)(spec.low), "to_value": type(value)(spec.high)}
+        if isinstance(value, float):
+            out.floating_point_range = [FloatingPointRange(**limits)]
+        elif isinstance(value, int):
+            out.integer_range = [IntegerRange(step=1, **limits)]
     return out
 
 
