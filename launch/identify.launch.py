@@ -36,8 +36,8 @@ OVERRIDES = {
 }
 # Settings that name what an arm's description gives a prefix, with their default.
 PREFIXED = {
-    "wrench.sensor_frame": "", "precompensated.frame": "", "compensation.frame": "",
-    "apply.frame": "", "precompensated.name": "payload",
+    "wrench.sensor_frame": "", "precompensated.frame": "", "apply.frame": "",
+    "precompensated.name": "payload",
 }
 
 

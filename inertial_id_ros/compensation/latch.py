@@ -38,8 +38,7 @@ class LoadInUse:
         setup: tilt, delay and filter; stamp: since when it is known as it is [ns].
         reason: kind of the finding why it is silent.
         weighed: (10,) payload whose weight alone the driver has removed already.
-        frame: of the readings, empty: any; conversion: (6, 6) from it to the sensor's axes;
-        target: (6, 6) from those to the frame of what is published.
+        frame: of the readings, empty: any; target: (6, 6) from the sensor's axes to it.
     """
 
     mode: Mode = Mode.SILENT
@@ -51,7 +50,6 @@ class LoadInUse:
     reason: str = "payload_unknown"
     weighed: Array | None = None
     frame: str = ""
-    conversion: Array | None = None
     target: Array | None = None
 
 

@@ -67,7 +67,7 @@ class Compensation:
             self._motion.update_pose(stamp, child, pose)
 
     def compensate(self, stamp: int, frame: str, wrench: Sequence[float]) -> list[float] | None:
-        """The reading without the load, in the target frame; None: see `silence`.
+        """The reading without the load, in the same frame; None: see `silence`.
 
         Args:
             stamp: [ns]; frame: of the reading; wrench: reading (6,) [N, N m].
@@ -98,10 +98,8 @@ class Compensation:
             stamp - round(1e9 * load.setup.delay), self.settings.terms)
         if now is None:
             return "motion_unknown"
-        if load.conversion is not None:
-            reading = load.conversion @ reading
-        reading = reading - self._sign * self._of_load(load, now, step)
-        return (reading if load.target is None else load.target @ reading).tolist()
+        removed = self._sign * self._of_load(load, now, step)
+        return (reading - (removed if load.target is None else load.target @ removed)).tolist()
 
     def _of_load(self, load: LoadInUse, now: Now, step: float) -> Array:
         """W and bias (6,) of a load; goes over from the one before smoothly."""

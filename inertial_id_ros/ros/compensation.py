@@ -54,13 +54,12 @@ class CompensatedWrench:
             WrenchStamped, resolve("~/wrench_compensated"), DEPTH)
         self._state = node.create_publisher(
             CompensationState, resolve("~/compensation_state"), LATCHED)
-        self._load, self._withheld, self._since = LoadInUse(), "", time.monotonic()
-        self._of_identifier = LoadInUse()
+        self._load, self._since = LoadInUse(), time.monotonic()  # in use, and since when
+        self._of_identifier, self._is_withheld = LoadInUse(), False
         self._moved_by: Chain | None = None
         self._header = Header()  # of the newest message
         self._said: tuple[object, ...] = ()
-        self._due = 0.0
-        self.is_used = False
+        self._due, self.is_used = 0.0, False
 
     def update(self, identifier: Identifier, frame: str) -> None:
         """Use motion and load of an identifier; frame: of the readings; empty: of the sensor."""
@@ -71,28 +70,17 @@ class CompensatedWrench:
         load = identifier.course.load
         if load is not self._of_identifier:
             self._of_identifier = load
-            self._load, self._since = self._in_frames(load, identifier, frame), time.monotonic()
-            self._live.use(LoadInUse(reason=self._withheld) if self._withheld else self._load)
-
-    def _in_frames(self, load: LoadInUse, identifier: Identifier, frame: str) -> LoadInUse:
-        """The load with what leads from the frame of the readings to that of what is published."""
-        target, sensor = self._settings.frame, identifier.streams.frame
-        if target in ("", sensor) and frame in ("", sensor):
-            return load
-        tree = identifier.streams.tree()
-        try:
-            conversion = tree.place(sensor, frame or sensor)[0]
-            place = tree.place(target, sensor)[0] if target else conversion.inverse()
-        except UnknownFrame as error:
-            return LoadInUse(reason=str(error))
-        return replace(load, frame=frame, conversion=np.array(conversion.toDualActionMatrix()),
-                       target=np.array(place.toDualActionMatrix()))
+            load = _in_frame(load, identifier, frame)
+            if not self._is_withheld:
+                self._load, self._since = load, time.monotonic()
+                self._live.use(load)
 
     def withhold(self, reason: str) -> None:
         """Publish nothing for this reason, whatever load is given; empty: publish the next load."""
-        self._withheld = reason
+        self._is_withheld = bool(reason)
         if reason:
-            self._live.use(LoadInUse(reason=reason))
+            self._load = LoadInUse(reason=reason)
+            self._live.use(self._load)
 
     def receive(self, topic: InputTopic, data: bytes) -> None:
         """Publish what follows from a serialised message; the worker reports damaged ones."""
@@ -115,8 +103,7 @@ class CompensatedWrench:
         if out is None:
             return
         message = WrenchStamped()
-        message.header.stamp, message.header.frame_id = (
-            time_message(stamp), self._settings.frame or frame)
+        message.header.stamp, message.header.frame_id = time_message(stamp), frame
         f, t = message.wrench.force, message.wrench.torque
         f.x, f.y, f.z, t.x, t.y, t.z = out
         self._header = message.header
@@ -126,8 +113,7 @@ class CompensatedWrench:
         """Publish what is removed: when it changes and once a second; end: why it is the last."""
         load, now = self._load, time.monotonic()
         self.is_used = self._publisher.get_subscription_count() > 0
-        silence = self._live.silence if self.is_used else ""
-        reason = end or self._withheld or load.reason or silence
+        reason = end or load.reason or (self._live.silence if self.is_used else "")
         mode = Mode.SILENT if reason else load.mode
         age = self._age(load.stamp)
         is_old = age > self._settings.max_age
@@ -143,3 +129,15 @@ class CompensatedWrench:
             header=self._header, mode=int(mode), estimate_stamp=time_message(load.stamp), age=age,
             old=is_old, blend=blend, inertia=inertia, reason=REASONS.get(reason, reason) or (
                 f"the payload is {'' if mode is Mode.KNOWN else 'roughly '}known")))
+
+
+def _in_frame(load: LoadInUse, identifier: Identifier, frame: str) -> LoadInUse:
+    """The load with what leads from the sensor's axes to the frame of the readings."""
+    sensor = identifier.streams.frame
+    if frame in ("", sensor):
+        return load
+    try:
+        place = identifier.streams.tree().place(frame, sensor)[0]
+    except UnknownFrame as error:
+        return LoadInUse(reason=str(error))
+    return replace(load, frame=frame, target=np.array(place.toDualActionMatrix()))

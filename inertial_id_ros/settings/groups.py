@@ -289,9 +289,6 @@ class CompensationSettings:
         "acceleration", "What of the payload is subtracted. gravity: its weight; velocity: also "
         "its centrifugal and gyroscopic forces; acceleration: also its other inertial forces.",
         choices=("gravity", "velocity", "acceleration"))
-    frame: str = setting(
-        "", "Frame, fixed to the sensor, in whose axes and about whose origin the compensated "
-        "wrench is given; empty: that of the incoming wrench.")
     max_age: ClassVar[float] = 120.0  # s, of an estimate from which on a finding calls it old
 
 
