@@ -16,14 +16,22 @@ Gaussian slack beside the density. Intervals are those of the widest prior.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
+from scipy.linalg import eigh
 
 from ..errors import InvalidSetting
-from ..geometry.density_prior import MASS_SD, DensityPrior, balls, density_prior, shape_covariance
+from ..geometry.density_prior import (
+    MASS_SD,
+    WIDTHS,
+    DensityPrior,
+    balls,
+    density_prior,
+    shape_covariance,
+)
 from ..geometry.shape import Shape
 from ..inertia import PARAMETERS, Array, body_from_phi, is_consistent, phi_from_body, pseudo_inertia
 from ..model.problem import Problem, triangle
@@ -32,19 +40,16 @@ from . import Estimator, Solution
 from .reference_body import regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
-LOOSE_WIDTH = 3.0  # of an object in a shape that may be wrong
 LOG_ODDS = np.log(10.0)  # of the shape being as given, before the data
-_OUTSIDE = 4.0  # standard deviations of a centre of mass that a ball cannot hold
 _LARGEST_STEP = 8.0  # of the log-density in one step
-_STEPS, _SHORTEST = 60, 1e-6  # of a search; part of a step
+_STEPS, _SHORTEST = 60, 1e-6  # of a search; of the states, each of deviation one
 _SETTLED = 1e-4  # squared Newton decrement: squared distance in standard deviations
-_DESCENT = 1e-4  # of what the slope promises
 _WEIGHTLESS = 18.0  # by which a log evidence is too small to matter
 _EYE = np.eye(PARAMETERS)
 
 
 class Mode(NamedTuple):
-    """Most probable density of one width.
+    """Most probable density of one prior and width.
 
     Attributes:
         phi: (10,), slack included; inside: (10,) of the density alone, always consistent.
@@ -73,89 +78,81 @@ class Density(Estimator):
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The body of the most probable densities, averaged over widths or sizes by evidence; see
-        `Estimator.solve`."""
-        regularise(problem, shape)  # raises NotEnoughData
+        `Estimator.solve`.
+
+        Without a shape the covariance is that of the mixture, within each size and between them. A
+        centre of mass beyond the longest reach is believed: it is doubled until it holds it.
+        """
+        data = regularise(problem, shape)
         information, vector = problem.information, problem.matrix.T @ problem.target
+        pilot = data.body.to_phi @ data.compact
+        pilot /= pilot[0]
         if shape is None:
-            return posterior_over_sizes(information, vector, self.settings.shape.max_reach)
-        prior, even = density_prior(shape), shape.unit_phi
-        error = shape_covariance(shape, even, self.settings.shape)
-        # Linearised about the even body in the middle of the shape, then where the data have it:
-        # pilot is the even body with its most probable error.
-        phi = _rough_mass(information, vector) * even
-        covariance = phi[0]**2 * (prior.wide_slack + error)
-        pilot = phi + covariance @ np.linalg.solve(_EYE + information @ covariance,
-                                                   vector - information @ phi)
-        error = shape_covariance(shape, _at_center_of(pilot / pilot[0], even), self.settings.shape)
-        loose = replace(prior, slack=prior.wide_slack + error, widths=(LOOSE_WIDTH,))
-        wide = find_modes(information, vector, loose)[0]
-        wide = wide._replace(evidence=wide.evidence - LOG_ODDS)
-        phi, _ = average_modes([wide, *find_modes(information, vector, prior, wide.evidence)])
-        gap = wide.phi - phi
-        return Solution(phi, _symmetric(wide.covariance + np.outer(gap, gap)))
+            reach, far = self.settings.shape.max_reach, float(np.linalg.norm(pilot[1:4]))
+            while reach < far:
+                reach *= 2.0
+            modes = find_modes(information, vector, [
+                (prior, UNKNOWN_WIDTH, 0.0) for radius, prior in balls(reach) if radius >= far])
+            phi, weights = average_modes(modes)
+            gaps = np.array([mode.phi for mode in modes]) - phi
+            covariance = np.tensordot(weights, [mode.covariance for mode in modes], 1)
+            return Solution(phi, _symmetric(covariance + gaps.T * weights @ gaps))
+        prior = density_prior(shape)
+        loose = replace(prior, slack=prior.wide_slack + shape_covariance(
+            shape, pilot, self.settings.shape))
+        modes = find_modes(information, vector, [
+            (loose, WIDTHS[0], -LOG_ODDS),
+            *((prior, width, -prior.width_penalty * np.log(width)) for width in WIDTHS)])
+        phi, _ = average_modes(modes)
+        gap = modes[0].phi - phi
+        return Solution(phi, _symmetric(modes[0].covariance + np.outer(gap, gap)))
 
 
-def posterior_over_sizes(information: Array, vector: Array, reach: float) -> Solution:
-    """phi and its covariance of an object of unknown shape within this reach [m].
-
-    The covariance is that of the mixture: within each size, and between them. A centre of mass
-    beyond the reach is believed: the region is doubled until it holds it.
-    """
-    smallest, modes = _least_radius(information, vector), list[Mode]()
-    while reach < smallest:
-        reach *= 2.0
-    for prior in (prior for radius, prior in balls(reach) if radius >= smallest):
-        best = max((mode.evidence for mode in modes), default=-np.inf)
-        modes += find_modes(information, vector, replace(prior, widths=(UNKNOWN_WIDTH,)), best)
-    phi, weights = average_modes(modes)
-    gaps = np.array([mode.phi for mode in modes]) - phi
-    covariance = np.tensordot(weights, [mode.covariance for mode in modes], 1)
-    return Solution(phi, _symmetric(covariance + gaps.T * weights @ gaps))
-
-
-def _least_radius(information: Array, vector: Array) -> float:
-    """Radius [m] about the sensor below which no ball can hold the measured centre of mass."""
-    covariance = np.linalg.inv(information + np.diag([1e-4, *9 * (1.0,)]))  # it is light and near
-    phi = covariance @ vector
-    if not phi[0] > 0.0:
-        return 0.0
-    com = phi[1:4] / phi[0]
-    jacobian = np.column_stack([-com, np.eye(3)]) / phi[0]
-    spread = jacobian @ covariance[:4, :4] @ jacobian.T
-    return float(np.linalg.norm(com) - _OUTSIDE * np.sqrt(np.linalg.eigvalsh(spread)[-1]))
-
-
-def _rough_mass(information: Array, vector: Array) -> float:
-    """Mass [kg] by the force alone; positive."""
-    return max(float(vector[0] / information[0, 0]), 1e-3)
-
-
-def find_modes(information: Array, vector: Array, prior: DensityPrior,
-               best: float = -np.inf) -> list[Mode]:
-    """The most probable density of each width of the prior, with the slack that goes with it.
+def find_modes(information: Array, vector: Array,
+               priors: Sequence[tuple[DensityPrior, float, float]]) -> list[Mode]:
+    """The most probable density of each of several priors.
 
     Args:
-        best: log evidence of another mode: what is far below need not be exact.
+        information, vector: (10, 10) and (10,) of the data.
+        priors: each with the width of the log-density, and its log odds before the data.
+    """
+    out, best = list[Mode](), -np.inf
+    for prior, width, odds in priors:
+        mode = find_mode(information, vector, prior, width, best - odds - _WEIGHTLESS)
+        out.append(mode._replace(evidence=mode.evidence + odds))
+        best = max(best, out[-1].evidence)
+    return out
+
+
+def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,
+              least: float = -np.inf) -> Mode:
+    """The most probable density of one width, to 1e-2 standard deviations, and its slack.
 
     phi is that of the density plus an error e of covariance ``S = m0^2 slack``: the density sees
     the information ``(1 + H S)^-1 H``.
+
+    Args:
+        information, vector: (10, 10) and (10,) of the data.
+        least: evidence below which the mode does not matter, and need not be exact.
     """
-    mass = _rough_mass(information, vector)
+    mass = max(float(vector[0] / information[0, 0]), 1e-3)  # [kg] by the force alone
     slack = mass**2 * prior.slack
     shrink = np.linalg.inv(_EYE + information @ slack)
     seen, seen_vector = _symmetric(shrink @ information), shrink @ vector
     # The same for all widths, not for all shapes.
     beside = 0.5 * float(vector @ slack @ seen_vector + np.linalg.slogdet(shrink)[1])
-    out = []
-    for width in prior.widths:
-        share = beside - prior.width_penalty * np.log(width)
-        mode = find_mode(seen, seen_vector, prior, width, mass, best - _WEIGHTLESS - share)
-        best = max(best, mode.evidence + share)
-        error = slack @ (shrink @ (vector - information @ mode.phi))
-        out.append(Mode(mode.phi + error, mode.phi,
-                        shrink.T @ mode.covariance @ shrink + shrink.T @ slack,
-                        mode.evidence + share))
-    return out
+    search = _Search(seen, seen_vector, prior, width, mass)
+    for _ in range(_STEPS):
+        decrement = search.step()
+        if decrement < _SETTLED or decrement - search.value < least - beside:
+            break
+    # (1 + G'HG)^-1 between slopes G, by the triangle of G' (r, 10): ten unknowns, not r.
+    upper = triangle(search.slope.T)
+    root = np.linalg.cholesky(_EYE + upper @ seen @ upper.T)
+    half = np.linalg.solve(root, upper) @ shrink
+    error = slack @ (shrink @ (vector - information @ search.phi))
+    return Mode(search.phi + error, search.phi, half.T @ half + shrink.T @ slack,
+                beside - search.value - float(np.log(root.diagonal()).sum()))
 
 
 def average_modes(modes: list[Mode]) -> tuple[Array, Array]:
@@ -165,19 +162,11 @@ def average_modes(modes: list[Mode]) -> tuple[Array, Array]:
     weights /= weights.sum()
     phi = weights @ np.array([m.phi for m in modes])
     if not is_consistent(phi):  # as far from the densities towards the mean as a body goes
-        inside = _at_center_of(phi, weights @ np.array([m.inside for m in modes]))
-        least = eigh(pseudo_inertia(phi - inside), pseudo_inertia(inside), eigvals_only=True)[0]
-        phi = inside + 0.99 / max(-least, 1.0) * (phi - inside)
+        inside = body_from_phi(weights @ np.array([m.inside for m in modes])).inertia_com
+        body = phi_from_body(float(phi[0]), phi[1:4] / phi[0], inside)
+        least = eigh(pseudo_inertia(phi - body), pseudo_inertia(body), eigvals_only=True)[0]
+        phi = body + 0.99 / max(-least, 1.0) * (phi - body)
     return phi, weights
-
-
-def _at_center_of(phi: Array, body: Array) -> Array:
-    """A body (10,) with the mass and the centre of mass of phi (10,), as far as that is positive,
-    and the inertia of another body (10,), scaled."""
-    if not phi[0] > 0.0:
-        return body
-    mass, _, inertia = body_from_phi(body)
-    return phi_from_body(float(phi[0]), phi[1:4] / phi[0], phi[0] / mass * inertia)
 
 
 class _Search:
@@ -193,7 +182,7 @@ class _Search:
         self._information, self._vector = information, vector
         self._modes = np.column_stack([width * prior.modes,
                                        np.full(len(prior.volumes), MASS_SD)])
-        self._moments = mass * prior.moments
+        self._moments = mass * prior.columns * prior.volumes  # of an even density at each node
         self._move_to(np.zeros(self._modes.shape[1]))
 
     def _move_to(self, states: Array) -> None:
@@ -204,41 +193,30 @@ class _Search:
         self.value = float(0.5 * (self.phi @ (self._pull - self._vector) + states @ states))
 
     def step(self) -> float:
-        """Move to a better point by a damped Newton step; the squared decrement of Gauss-Newton, 0
-        where there is none.
-
-        The curvature of phi is weighted by what pulls at phi after a Gauss-Newton step (a Lagrange
-        multiplier). A step that the objective refuses is taken back by what phi moved beyond its
-        linear change (second-order correction: Nocedal, Wright 2006, section 18.3), then halved.
-        """
+        """Move to a better point by a damped Newton step, see the module; the squared decrement of
+        Gauss-Newton, 0 where there is none."""
         seen = self._information @ self.slope
         gradient = self.slope.T @ self._pull + self._states
         hessian = self.slope.T @ seen + np.eye(len(gradient))
-        factors = [cho_factor(hessian, check_finite=False)]
-        change = -cho_solve(factors[0], gradient, check_finite=False)
-        decrement = -float(gradient @ change)
+        change = -np.linalg.solve(hessian, gradient)
         weights = (self._pull + seen @ change) @ self._columns
+        curved = hessian + (self._modes.T * weights) @ self._modes
         try:
-            factors.insert(0, cho_factor(hessian + (self._modes.T * weights) @ self._modes,
-                                         check_finite=False))
-        except np.linalg.LinAlgError:
-            pass  # indefinite
-        part = 1.0
-        while part > _SHORTEST:
-            for factor in factors:
-                ahead = -cho_solve(factor, gradient, check_finite=False)
-                ahead *= part * min(1.0, _LARGEST_STEP / np.abs(self._modes @ ahead).max())
-                if self._accept(ahead, gradient):
-                    return decrement
-                bent = self._columns @ np.expm1(self._modes @ ahead) - self.slope @ ahead
-                back = cho_solve(factor, self.slope.T @ (self._information @ bent),
-                                 check_finite=False)
-                if self._accept(ahead - back, gradient):
-                    return decrement
-            part *= 0.5
+            np.linalg.cholesky(curved)
+        except np.linalg.LinAlgError:  # indefinite
+            curved = hessian
+        inverse = np.linalg.inv(curved)
+        ahead = -inverse @ gradient
+        ahead *= min(1.0, _LARGEST_STEP / np.abs(self._modes @ ahead).max())
+        while np.abs(ahead).max() > _SHORTEST:
+            bent = self._columns @ np.expm1(self._modes @ ahead) - self.slope @ ahead
+            back = inverse @ (self.slope.T @ (self._information @ bent))
+            if self._accept(ahead) or self._accept(ahead - back):
+                return -float(gradient @ change)
+            ahead *= 0.5
         return 0.0
 
-    def _accept(self, change: Array, gradient: Array) -> bool:
+    def _accept(self, change: Array) -> bool:
         """Move by a change of the states, if it is no leap and descends."""
         growth = self._modes @ change  # of the log-density
         if np.abs(growth).max() > 1.01 * _LARGEST_STEP:
@@ -247,31 +225,9 @@ class _Search:
         # From differences: both values are huge.
         decrease = -float(moved @ (self._pull + 0.5 * (self._information @ moved))
                           + change @ (self._states + 0.5 * change))
-        if not decrease > -_DESCENT * float(gradient @ change):
-            return False
-        self._move_to(self._states + change)
-        return True
-
-
-def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,
-              mass: float, least: float = -np.inf) -> Mode:
-    """The most probable density of one width, to 1e-2 standard deviations.
-
-    Args:
-        information, vector: (10, 10) and (10,) of the data; mass: [kg] of an even density.
-        least: evidence below which the mode does not matter, and need not be exact.
-    """
-    search = _Search(information, vector, prior, width, mass)
-    for _ in range(_STEPS):
-        decrement = search.step()
-        if decrement < _SETTLED or decrement - search.value < least:
-            break
-    # (1 + G'HG)^-1 between slopes G, by the triangle of G' (r, 10): ten unknowns, not r.
-    upper = triangle(search.slope.T)
-    root = np.linalg.cholesky(_EYE + upper @ information @ upper.T)
-    half = solve_triangular(root, upper, lower=True, check_finite=False)
-    evidence = -search.value - float(np.log(root.diagonal()).sum())
-    return Mode(search.phi, search.phi, half.T @ half, evidence)
+        if decrease > 0.0:
+            self._move_to(self._states + change)
+        return decrease > 0.0
 
 
 def _symmetric(matrix: Array) -> Array:

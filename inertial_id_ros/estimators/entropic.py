@@ -7,10 +7,6 @@ which J0 is one, ``exp(-gamma/2 (...))`` is a Wishart density with its mode at J
 says that the body resembles the evenly filled shape to 50 % of itself. Its constant is known, so
 that the evidence of the data chooses gamma (Laplace). Intervals do not follow gamma above a weight:
 little data agree with every one.
-
-`BarrierFit` minimises ``|A svec(Z) - t|^2 + w (tr Z - log det Z)`` by damped Newton steps in the
-frame of a factor ``Z = P P'``, where the Hessian of the barrier is the identity; they converge from
-anywhere (self-concordant: Boyd, Vandenberghe 2004, section 9.6), fast where w falls in stages.
 """
 
 from __future__ import annotations
@@ -29,12 +25,11 @@ from ..model.problem import Problem
 from . import Estimator, Solution
 from .reference_body import SIDE, UNIT, covariance_of, no_load, regularise, smat, svec
 
-SMALLEST = 1e-9  # second moment added, in units of J0, so that rounding cannot spoil J > 0
-GAMMAS = tuple(np.sqrt(10.0) ** np.arange(6, -3, -1))  # to choose from, strongest first
+STAGE = np.sqrt(0.1)  # factor from one weight to the next
+GAMMAS = tuple(STAGE ** np.arange(-6, 3))  # to choose from, strongest first
 LARGEST = 8.0  # gamma with which the prior adds to what is known
-STAGE = 0.2  # factor from one weight to the next
 NEAR, CENTERED = 0.5, 1e-12  # squared decrement over w at the optimum: on the way, at the end
-_STEPS = 50  # at one weight
+MAX_STEPS = 150  # of a search
 
 
 class Step(NamedTuple):
@@ -92,7 +87,7 @@ class BarrierFit:
 
     def find_center(self, weight: float, factor: Array, tolerance: float = CENTERED) -> Step:
         """The step at the optimum of one weight, from ``Z = factor factor'``."""
-        for _ in range(_STEPS):
+        for _ in range(MAX_STEPS):
             step = self.newton(weight, factor)
             if step.decrement <= tolerance * weight:
                 break
@@ -127,8 +122,7 @@ class Entropic(Estimator):
             modes.append(fit.find_center(gamma, factor))
             factor = modes[-1].factor
         gamma, mode = max(zip(GAMMAS, modes, strict=True), key=lambda pair: log_evidence(*pair))
-        pseudo = mode.factor @ mode.factor.T + SMALLEST * np.diag([1.0, 1.0, 1.0, 0.0])
-        phi = body.make_consistent(mass * (body.to_phi @ svec(pseudo)))
+        phi = body.make_consistent(mass * (body.to_phi @ svec(mode.factor @ mode.factor.T)))
         # Half the Hessian of -log det: D -> Z^-1 D Z^-1, by a factor of Z.
         inverse = np.linalg.inv(mode.factor)
         root = np.sqrt(0.5 * min(gamma, LARGEST)) * svec(

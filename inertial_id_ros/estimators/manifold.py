@@ -18,10 +18,9 @@ from ..geometry.shape import Shape
 from ..inertia import Array
 from ..model.problem import Problem
 from . import Estimator, Solution
-from .entropic import NEAR, BarrierFit
+from .entropic import MAX_STEPS, NEAR, BarrierFit
 from .reference_body import MARGIN, MASS, MASS_FLOOR, no_load, regularise, smat, svec
 
-MAX_STEPS = 150  # after which the best body so far is the answer
 LAST_WEIGHT = 1e-9  # of the barrier; the optimum is exceeded by a few times as much
 _THINNEST = 1e-12  # radius of gyration that counts as none, in those of the reference body
 

@@ -187,20 +187,6 @@ def regularise(problem: Problem, shape: Shape | None, needs_mass: bool = True
     return data
 
 
-def _compact_body(gram: Array, vector: Array, scale: float) -> Array:
-    """Coordinates (10,) of a body like the reference body, with the mass and centre of the data.
-
-    A pilot estimate with a prior as wide as the reference body itself gives both; where the data
-    say little the centre stays near that of the reference body.
-    """
-    pilot = np.linalg.solve(gram + _LIKE_REFERENCE.T @ _LIKE_REFERENCE / scale**2, vector)
-    if pilot[MASS] <= 1e-3 * scale:  # no weight, or the wrong sign: nothing to take a centre from
-        return scale * UNIT
-    place = np.ones(SIDE)
-    place[:3] = pilot[FIRST] / (math.sqrt(2.0) * pilot[MASS])
-    return pilot[MASS] * svec(place[:, None] * place + _EXTENT)
-
-
 class Wls(Estimator):
     """Least squares, every row by its noise."""
 

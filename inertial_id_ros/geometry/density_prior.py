@@ -13,18 +13,18 @@ scale: one ball as large as an object may be would claim that the mass is spread
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
 from scipy.spatial.distance import cdist
 
 from ..inertia import Array, phi_from_pseudo_inertia, point_columns, pseudo_inertia, skew
 from ..settings import ShapeSettings
-from .point_sets import directions, farthest_points, spiral
+from .mesh import grid_axes, grid_points
+from .point_sets import farthest_points, spiral
 from .shape import INTERIOR_POINTS, SURFACE_POINTS, Shape
 
-NODES, RANK = 250, 60
+NODES, RANK = 250, 40
 LENGTH_SCALES = 0.1 * 2.0 ** np.arange(3)  # of the box diagonal, averaged
 VOLUME_FLOOR = 0.02  # of the mean volume, so that no node is without mass
 MASS_SD = 3.0  # of the logarithm of the mass
@@ -34,10 +34,8 @@ SIZE_ERROR = {True: 0.10, False: 0.03}  # relative, by Shape.bounding
 # rod a standard deviation of 1/sqrt(3) of that of the even rod; this of the second moments along
 # its two thin axes, independent of each other, gives the same.
 DEPTH_ERROR = np.sqrt(2.0 / 3.0)
-# Standard deviations of the log-density, widest first, by Shape.bounding.
-WIDTHS = {True: (2.0, 0.7, 0.2, 0.07), False: (3.0, 1.0, 0.3, 0.1)}
+WIDTHS = (3.0, 1.0, 0.3, 0.1)  # standard deviations of the log-density, widest first
 WIDTH_PENALTY = {True: 0.0, False: 2.0}  # evidence is multiplied by width**-penalty
-_PIVOT_FLOOR = 1e-3
 
 
 @dataclass(frozen=True, eq=False)  # the same only if it is the same object
@@ -50,7 +48,6 @@ class DensityPrior:
         modes: (n, r) of the log-density, of unit variance: log density = modes @ w, w ~ N(0, 1).
         slack: (10, 10) covariance of phi per kg^2 that nodes and size error leave open.
         wide_slack: (10, 10) the same for intervals, with unknown depths in thin sections.
-        widths: standard deviations of the log-density, widest first.
         width_penalty: exponent by which wide densities are discouraged.
     """
 
@@ -59,13 +56,7 @@ class DensityPrior:
     modes: Array
     slack: Array
     wide_slack: Array
-    widths: tuple[float, ...]
     width_penalty: float
-
-    @cached_property
-    def moments(self) -> Array:
-        """phi (10, n) of a body of density 1 at one node each."""
-        return self.columns * self.volumes
 
 
 @lru_cache(maxsize=8)
@@ -77,17 +68,16 @@ def density_prior(shape: Shape) -> DensityPrior:
     distance = cdist(nodes, shape.points, "sqeuclidean")
     spread = float(share @ distance.min(axis=0))
     nearest = np.bincount(distance.argmin(axis=0), share, len(nodes)).astype(float)
-    volumes = np.maximum(nearest, VOLUME_FLOOR / len(nodes))
     columns = point_columns(nodes)
-    volumes = _match_moments(columns, volumes / volumes.sum(), shape.unit_phi)
+    volumes = _match_moments(columns, np.maximum(nearest, VOLUME_FLOOR / len(nodes)),
+                             shape.unit_phi)
     modes = _modes(nodes)
     center = nodes.T @ volumes
     second = (nodes - center).T * volumes @ (nodes - center)
     slack = _slack_covariance(second, spread, SIZE_ERROR[shape.bounding])
     reach = (columns * volumes) @ modes
     wide = slack + _depth_covariance(second, reach @ reach.T + slack)
-    return DensityPrior(columns, volumes, modes, slack, wide, WIDTHS[shape.bounding],
-                        WIDTH_PENALTY[shape.bounding])
+    return DensityPrior(columns, volumes, modes, slack, wide, WIDTH_PENALTY[shape.bounding])
 
 
 def _match_moments(columns: Array, volumes: Array, wanted: Array) -> Array:
@@ -102,14 +92,12 @@ def _match_moments(columns: Array, volumes: Array, wanted: Array) -> Array:
 
 
 def _modes(nodes: Array) -> Array:
-    """Low-rank factor (n, r) of the kernel between nodes, by pivoted Cholesky."""
+    """Factor (n, r) of the kernel between nodes: the eigenvectors of its largest values."""
     diagonal = float((np.ptp(nodes, axis=0) ** 2).sum())
     distance = cdist(nodes, nodes, "sqeuclidean")
     kernel = np.mean([np.exp(-distance / (2.0 * s * s * diagonal)) for s in LENGTH_SCALES], axis=0)
-    columns, pivots, rank, _ = dpstrf(kernel, tol=_PIVOT_FLOOR, lower=1)
-    factor = np.empty((len(nodes), min(rank, RANK)))
-    factor[pivots - 1] = np.tril(columns)[:, :RANK][:, :rank]
-    return factor
+    values, vectors = np.linalg.eigh(kernel)
+    return np.asarray(vectors[:, -RANK:] * np.sqrt(np.maximum(values[-RANK:], 0.0)))
 
 
 def _slack_covariance(second: Array, spread: float, size_error: float) -> Array:
@@ -162,9 +150,6 @@ def shape_covariance(shape: Shape, phi: Array, settings: ShapeSettings) -> Array
     return np.asarray(rows.T @ rows)
 
 
-_PLASTIC = 0.8191725133961645 ** np.array([1, 2, 3])  # of the R3 low-discrepancy lattice
-
-
 @lru_cache(maxsize=4)
 def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
     """Radius [m] and prior of each ball about the sensor, from `reach` [m] downwards."""
@@ -177,11 +162,11 @@ def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
     return tuple(out)
 
 
-@lru_cache(maxsize=1)
 def _unit_ball() -> Shape:
     """A ball of radius 1 m about the origin that bounds the object."""
-    lattice = (0.5 + np.arange(1, INTERIOR_POINTS + 1)[:, None] * _PLASTIC) % 1.0
-    points = np.cbrt(lattice[:, :1]) * directions(lattice[:, 1], lattice[:, 2])
-    volumes = np.full(INTERIOR_POINTS, 4.0 / 3.0 * np.pi / INTERIOR_POINTS)
-    return Shape(points, volumes, spiral(SURFACE_POINTS),
+    surface = spiral(SURFACE_POINTS)
+    volume = 4.0 / 3.0 * np.pi
+    grid = grid_points(grid_axes((-np.ones(3), np.ones(3)), volume / INTERIOR_POINTS))
+    points = grid[np.linalg.norm(grid, axis=1) < 1.0]
+    return Shape(points, np.full(len(points), volume / len(points)), surface,
                  phi_from_pseudo_inertia(np.diag([0.2, 0.2, 0.2, 1.0])), True, "ball")

@@ -25,7 +25,6 @@ if TYPE_CHECKING:  # half a second of imports, which only shapes need
 
 MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
 MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
-_FARTHEST = 1e6  # units of a mesh file, which may be millimetres
 # Columns stand aside from the grid by this part of its pitch, since those of a symmetric mesh
 # would run along edges of its triangles.
 _ASIDE = 1e-7 * np.sqrt([2.0, 3.0])
@@ -52,17 +51,13 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
 
     try:
         # From memory: in the folder of a file, materials are looked for, wherever they are.
-        with np.errstate(all="ignore"):  # absurd numbers are refused below
+        with np.errstate(all="ignore"):  # absurd numbers are refused by `shape_from_mesh`
             mesh = (trimesh.PointCloud(np.load(path, allow_pickle=False)) if kind == "npy" else
                     trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind))
         if isinstance(mesh, trimesh.Scene):
             mesh = mesh.to_mesh()
         corners: Array = np.array(getattr(mesh, "vertices", np.empty((0, 3))), dtype=float)
         corners = corners[np.isfinite(corners).all(axis=1)]  # a scanner may get no return
-        farthest = np.abs(corners).max(initial=0.0)
-        if farthest > _FARTHEST:
-            raise InvalidShape(f"it reaches {farthest:g} from its origin; at most {_FARTHEST:g} "
-                               "is allowed")
         if not len(getattr(mesh, "faces", ())):
             if not has_volume(corners):
                 raise InvalidShape(f"it holds no triangles, and {len(corners)} points, which "

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.spatial.distance import cdist
 
+from ..extras import optional_packages
 from ..inertia import Array
 
 
@@ -20,17 +21,12 @@ def farthest_points(cloud: Array, count: int) -> np.ndarray:
     return np.array(chosen)
 
 
-def directions(height: Array, turn: Array) -> Array:
-    """Unit vectors (n, 3), evenly spread where height and turn (n,) are, in [0, 1)."""
-    z = 2.0 * height - 1.0
-    flat, angle = np.sqrt(1.0 - z * z), 2.0 * np.pi * turn
-    return np.column_stack([flat * np.cos(angle), flat * np.sin(angle), z])
-
-
 def spiral(count: int) -> Array:
     """Unit vectors (count, 3) along a spiral from pole to pole, by the golden angle."""
     k = np.arange(count) + 0.5
-    return directions(k / count, k * 0.5 * (np.sqrt(5.0) - 1.0))
+    z, angle = 2.0 * k / count - 1.0, np.pi * (np.sqrt(5.0) - 1.0) * k
+    flat = np.sqrt(1.0 - z * z)
+    return np.column_stack([flat * np.cos(angle), flat * np.sin(angle), z])
 
 
 def outermost_points(points: Array) -> Array:
@@ -51,26 +47,20 @@ def has_volume(points: Array) -> bool:
 
 
 def enclosing_ellipsoid(points: Array) -> Array:
-    """Q (4, 4) with ``[x; 1]' Q [x; 1] >= 0`` in the smallest ellipsoid about points (n, 3)
-    (Khachiyan 1996); Wensing et al. 2017, eqs 22 and 23, use this form."""
+    """Q (4, 4) with ``[x; 1]' Q [x; 1] >= 0`` in the smallest ellipsoid about points (n, 3), the
+    form of Wensing et al. 2017, eqs 22 and 23: ``|A x + b| <= 1`` at all points, with the largest
+    det A (Boyd, Vandenberghe 2004, section 8.4.1), in units of their bounding box."""
+    with optional_packages("an ellipsoid about a shape"):
+        import cvxpy as cp
+
     points = points[ConvexHull(points).vertices]
     points = points[farthest_points(points, 200)]
-    n, d = points.shape
-    lifted = np.concatenate([points.T, np.ones((1, n))])
-    weights = np.full(n, 1.0 / n)
-    for _ in range(20_000):
-        distance = np.einsum("in,ij,jn->n", lifted,
-                             np.linalg.inv((lifted * weights) @ lifted.T), lifted)
-        far = int(distance.argmax())
-        excess = distance[far] - d - 1.0
-        if excess < 1e-3 * (d + 1.0):
-            break
-        step = excess / ((d + 1.0) * (distance[far] - 1.0))
-        weights *= 1.0 - step
-        weights[far] += step
-    center = points.T @ weights
-    matrix = np.linalg.inv((points - center).T * weights @ (points - center)) / d
-    # Scale so that every point is inside, which the iteration only reaches in the limit.
-    matrix /= np.einsum("ni,ij,nj->n", points - center, matrix, points - center).max()
-    side = matrix @ center
-    return np.block([[-matrix, side[:, None]], [side[None], 1.0 - center @ side]])
+    low, high = points.min(axis=0), points.max(axis=0)
+    size, middle = 0.5 * (high - low), 0.5 * (high + low)
+    A, b = cp.Variable((3, 3), PSD=True), cp.Variable((1, 3))
+    cp.Problem(cp.Maximize(cp.log_det(A)), [
+        cp.norm((points - middle) / size @ A + b, axis=1) <= 1.0]).solve(solver=cp.CLARABEL)
+    turn = np.asarray(A.value) / size
+    rows = np.column_stack([turn, np.asarray(b.value)[0] - turn @ middle])  # |rows [x; 1]| <= 1
+    rows /= np.linalg.norm(points @ turn.T + rows[:, 3], axis=1).max()  # not within tolerance only
+    return np.asarray(np.diag([0.0, 0.0, 0.0, 1.0]) - rows.T @ rows)

@@ -17,7 +17,14 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import InvalidShape
 from ..extras import optional_packages
-from ..inertia import Array, phi_from_body, point_columns, pseudo_inertia, transform_phi
+from ..inertia import (
+    PARAMETERS,
+    Array,
+    phi_from_body,
+    point_columns,
+    pseudo_inertia,
+    transform_phi,
+)
 from ..limits import FARTHEST, MAX_FACES, MAX_POINTS, THINNEST
 from ..settings import ShapeSettings
 from .mesh import grid_axes, grid_points, is_interior, load_mesh, resolve_resource
@@ -28,8 +35,6 @@ if TYPE_CHECKING:
 
 SIZES = {"box": 3, "cylinder": 2, "sphere": 1}
 INTERIOR_POINTS, SURFACE_POINTS = 4000, 1000  # asked for: moments within a percent
-FEWEST = 50  # points in a mesh
-_SECTIONS = 96  # corners of a circle, for points on the surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +160,7 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
     solids: dict[str, trimesh.Trimesh] = {
         "box": trimesh.primitives.Box(extents=sizes),
         "sphere": trimesh.primitives.Sphere(radius=sizes[0], subdivisions=4),
-        "cylinder": trimesh.primitives.Cylinder(sizes[0], sizes[-1], sections=_SECTIONS)}
+        "cylinder": trimesh.primitives.Cylinder(sizes[0], sizes[-1])}
     return shape_from_mesh(solids[kind], pose, bounding, kind)
 
 
@@ -171,6 +176,7 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
     if not mesh.is_watertight or not mesh.is_winding_consistent:
         raise InvalidShape(f"{name} is not a watertight mesh ({len(mesh.faces)} faces), so it has "
                            "no inside; repair it, or give a bounding box instead")
+    _check_reach(name, float(np.abs(mesh.bounds).max()))
     if mesh.volume < 0.0:
         mesh = mesh.copy()
         mesh.invert()
@@ -179,7 +185,7 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
     unit = phi_from_body(1.0, mesh.center_mass, mesh.moment_inertia / mesh.volume)
     axes = grid_axes(mesh.bounds, mesh.volume / INTERIOR_POINTS)  # along which its faces often lie
     points = grid_points(axes)[is_interior(np.asarray(mesh.triangles), axes)]
-    if len(points) < FEWEST:
+    if len(points) < PARAMETERS:
         raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points "
                            "found); give a bounding box instead")
     surface = np.concatenate([outermost_points(np.asarray(mesh.vertices)),
