@@ -3,7 +3,6 @@
 
     ros2 launch inertial_id_ros demo.launch.py payload:=hammer
     ros2 topic echo /inertial_id_node/inertia
-    ros2 topic echo /simulate_cobot/truth
 """
 
 from pathlib import Path

@@ -16,6 +16,8 @@ from collections.abc import Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import get_context
 
+import numpy as np
+import pinocchio as pin
 import rclpy
 from geometry_msgs.msg import TransformStamped, WrenchStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -136,11 +138,10 @@ def _messages(cobot: SimulatedCobot, recording: Recording, rates: list[float]) -
         wrenches.append(message)
     for row in recording.q[::steps[1]].tolist():
         joints.append(JointState(name=list(cobot.joint_names), position=row))
-    moving = cobot.description.moving
-    for row in cobot.description.joint_quaternions(recording.q[::steps[2]]):
+    for row in recording.q[::steps[2]]:
         transforms.append(TFMessage(transforms=[
-            _transform(j.parent, j.child, j.translation, q)
-            for j, q in zip(moving, row, strict=True)]))
+            _transform(edge.parent, child, *np.split(pin.SE3ToXYZQUAT(edge.place), [3]))
+            for child, edge in cobot.description.links(row).items() if edge.joint is not None]))
     return [wrenches, joints, transforms]
 
 

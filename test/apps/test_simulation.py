@@ -96,10 +96,10 @@ def test_hanging_mass_reads_its_weight_and_only_a_declared_tilt_is_in_the_transf
     reading = sign * cobot.run(0.01).wrench[0] - np.array(bias)
     np.testing.assert_allclose(reading[:3], weight, atol=1e-12)
     np.testing.assert_allclose(reading[3:], np.cross([0.03, -0.02, 0.1], weight), atol=1e-12)
-    base = cobot.static_transforms()[0]
-    assert (base.parent, base.child) == ("world", "base_link")
-    np.testing.assert_allclose(Rotation.from_quat(base.quaternion).as_matrix(),
-                               turn.as_matrix() if declared else np.eye(3), atol=1e-12)
+    base = cobot.fixed_frames()["base_link"]
+    assert base.parent == "world"
+    np.testing.assert_allclose(base.place.rotation, turn.as_matrix() if declared else np.eye(3),
+                               atol=1e-12)
 
 
 def test_same_seed_gives_the_same_samples_however_they_are_asked_for():
@@ -183,7 +183,7 @@ def test_readings_and_stamps_in_the_bag_are_those_of_the_recording(tmp_path):
         for connection, stamp, raw in reader.messages():
             messages.setdefault(connection.topic, []).append(
                 (stamp, store.deserialize_cdr(raw, connection.msgtype)))
-    assert latched == {"/tf_static", "/robot_description", "/simulate_cobot/truth"}
+    assert latched == {"/tf_static", "/robot_description"}
     stamps = 1_000_500_000_000 + np.arange(1000) * 2_000_000
     for topic in ("/joint_states", "/wrench"):
         assert [stamp for stamp, _ in messages[topic]] == stamps.tolist()

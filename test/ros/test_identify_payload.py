@@ -16,10 +16,11 @@ from control_msgs.action import FollowJointTrajectory
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 from node_client import hears, set_parameter
 from rclpy.action import ActionClient
-from ros_process import NODE, Client, RosProcess, Stage, wait_until
+from ros_process import LATCHED, NODE, Client, RosProcess, Stage, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
+from ur_msgs.srv import SetPayload
 
 from inertial_id_ros.apps.simulation.description import load_description
 from inertial_id_ros.apps.simulation.motion import Trajectory
@@ -229,28 +230,27 @@ def test_a_contact_stops_the_small_motion(stage, tmp_path):
 def test_what_keeps_the_arm_from_moving_is_named_at_rest(stage, tmp_path):
     other = stage.client.node.create_publisher(WrenchStamped, "/wrench", 10)
     stage.allow(False)
-    stops = stage.client.listen(Bool, "/simulate_cobot/protective_stop")
-    stage.push(x=80.0)
-    stage.client.spin_until(lambda: stops and stops[-1].data)
-    stage.push()
+    stop = stage.client.node.create_publisher(Bool, "/io/protective_stop", LATCHED)
+    stop.publish(Bool(data=True))
     wrong = {"motion is allowed", "robot may move", "controller", "publishers"}
     try:
         session = stage.run(tmp_path, wrong, "--controller", "nowhere")
     finally:
         stage.allow(True)
-        stage.client.node.destroy_publisher(other)
-        stage.client.call(Trigger, "/simulate_cobot/unlock")
+        for publisher in (other, stop):
+            stage.client.node.destroy_publisher(publisher)
     assert_named(session, wrong, 0)
     assert list(tmp_path.glob("*.html"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("cobot", "wrong", "motions"), [
-    (("--bias", "125,125,125,0,0,0", "--stated-mass", "1.2"),
-     {"range of the sensor", "payload set on the robot"}, 0),
-    (("--convention", "on_environment"), {"sign of the wrench"}, 2)])
-def test_a_wrong_set_up_is_named_and_nothing_is_identified(tmp_path, cobot, wrong, motions):
+@pytest.mark.parametrize(("cobot", "stated", "wrong", "motions"), [
+    (("--bias", "125,125,125,0,0,0"), 1.2, {"range of the sensor", "payload set on the robot"}, 0),
+    (("--convention", "on_environment"), 0.0, {"sign of the wrench"}, 2)])
+def test_a_wrong_set_up_is_named_and_nothing_is_identified(tmp_path, cobot, stated, wrong, motions):
     with CobotStage(tmp_path, *cobot) as stage:
+        stage.client.call(SetPayload, "/io_and_status_controller/set_payload",
+                          SetPayload.Request(mass=stated))
         assert_named(stage.run(tmp_path, wrong), wrong, motions)
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pinocchio as pin
 from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 from scipy.special import ndtri
@@ -24,11 +25,12 @@ from scipy.special import ndtri
 from ...cli import Parser
 from ...errors import InvalidSetting
 from ...extras import optional_packages
-from ...inertia import PARAMETERS, Array, phi_from_body, six_from_tensor
+from ...inertia import PARAMETERS, Array, six_from_tensor
 from ...model.newton_euler import GRAVITY, regressor
+from ...motion.frames import Edge
 from ...settings.groups import SENSORS
 from ...settings.spec import Vector, allowed_range, check, iter_group, setting
-from .description import SENSOR_FRAME, WORLD_FRAME, Transform, load_description
+from .description import BASE_FRAME, SENSOR_FRAME, WORLD_FRAME, load_description
 from .motion import START_POSE, CommandedMotion, Motion, Sinusoid
 from .payload import PAYLOADS, Payload
 
@@ -40,7 +42,6 @@ SENSED = ("FORCE", "TORQUE", "GYRO", "ACCELEROMETER", "FRAMEANGACC", "FRAMEPOS",
 DERIVED = 10.0  # 1/s: noise of a velocity by that of a position
 EFFORT_NOISE = 0.1  # N m, of one joint torque
 TF_RATE = 100.0  # transforms a second, rounded to every n-th sample
-STATED_POINT = 0.05  # m, height of a payload of which the mass alone is stated
 USUAL_RANGE = (130.0, 10.0)  # N, N m, of a sensor whose range is not known
 # Bias drift: time of its correlation, time between two draws, time after which it repeats [s].
 CORRELATION, STEP, PERIOD = 5.0, 0.1, 3600.0
@@ -58,9 +59,6 @@ class CobotSettings:
     motion: str = setting(
         "sinusoid", "How the arm moves; commanded: it rests in its pose, and offers what a driver "
         "does (FollowJointTrajectory, set_payload).", choices=("sinusoid", "commanded"))
-    stated_mass: float = setting(
-        0.0, "Mass of the payload that a commanded arm's driver knows at first, a point 0.05 m "
-        "before the sensor; the driver subtracts it from the wrench.", unit="kg", low=0.0)
     speed: float = setting(
         1.0, "Mean angular speed of the tool in sinusoids.", unit="rad/s", above=0.0, high=4.0)
     duration: float = setting(0.0, "Length of the simulation; 0: endless.", unit="s", low=0.0)
@@ -223,15 +221,12 @@ class SimulatedCobot:
         self.settings = settings = CobotSettings() if settings is None else settings
         self.description = load_description(settings.prefix)
         self.urdf, self.joint_names = self.description.urdf, self.description.joint_names
-        self.sensor_frame = self.description.fixed[-1].child
+        self.sensor_frame = settings.prefix + SENSOR_FRAME
         self.payload = payload or PAYLOADS[settings.payload]
         self.motion: Motion = motion or (CommandedMotion(START_POSE) if (
             settings.motion == "commanded") else Sinusoid(settings.speed))
         self.tf_step = max(1, round(settings.rate / TF_RATE))
         self.stated_phi: Array = np.zeros(PARAMETERS)
-        if settings.stated_mass:
-            self.stated_phi = phi_from_body(settings.stated_mass, [0.0, 0.0, STATED_POINT],
-                                            np.zeros((3, 3)))
         self._declared, error = (Rotation.from_euler("xyz", [*angles, 0.0], degrees=True)
                                  for angles in (settings.tilt, settings.tilt_error))
         self._world_base = (error * self._declared).as_matrix()
@@ -239,11 +234,12 @@ class SimulatedCobot:
             load_description().urdf, self.payload, self._world_base.T @ GRAVITY)
         self._sensor = WristSensor(settings)
 
-    def static_transforms(self) -> list[Transform]:
-        """world -> base_link with the declared tilt, then the fixed joints down to ft_sensor."""
-        base = Transform(WORLD_FRAME, self.description.moving[0].parent, np.zeros(3),
-                         self._declared.as_quat())
-        return [base, *self.description.fixed]
+    def fixed_frames(self) -> dict[str, Edge]:
+        """The base in the world, with the declared tilt, then the links that stay in others."""
+        base = Edge(WORLD_FRAME, pin.SE3(self._declared.as_matrix(), np.zeros(3)))
+        links = self.description.links(np.zeros(len(self.joint_names)))
+        return {self.settings.prefix + BASE_FRAME: base,
+                **{name: edge for name, edge in links.items() if edge.joint is None}}
 
     def run(self, duration: float) -> Recording:
         """The first ``duration`` seconds, from 0 on (raises InvalidSetting: not one sample)."""

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from ...inertia import Array
 
 STOPPING = 0.2  # s from the command to stop to rest
-MEMORY = 20  # trajectories that are remembered, for sensors that lag
 # Nadeau, Giamou & Kelly 2022: start pose and sinusoids of the last three joints.
 START_POSE = np.radians([0.0, -90.0, 60.0, -90.0, -90.0, 0.0])
 AMPLITUDE = np.radians([0.0, 0.0, 0.0, 45.0, 45.0, 45.0])
@@ -99,7 +98,7 @@ class CommandedMotion:
     def follow(self, trajectory: Trajectory) -> float:
         """Follow a trajectory from now on; returns the time at which it begins [s]."""
         with self._lock:
-            self._parts = [*self._parts[-MEMORY:], (self.newest, trajectory)]
+            self._parts = [*self._parts, (self.newest, trajectory)]
             return self.newest
 
     def stop(self) -> float:

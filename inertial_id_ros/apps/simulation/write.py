@@ -1,19 +1,21 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The messages of a simulated cobot, and recordings of them, by ``rosbags`` and without ROS: those
-of a driver with robot_state_publisher, and the true payload, latched, on ``~/truth``."""
+"""The messages of a simulated cobot, as of a driver with robot_state_publisher, and recordings of
+them, by ``rosbags`` and without ROS."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import pinocchio as pin
+
 from ...errors import RecordingError
 from ...extras import optional_packages
-from ...inertia import Array, six_from_tensor
+from ...inertia import Array
+from ...motion.frames import Edge
 from .cobot import Recording, SimulatedCobot
-from .description import Transform
 
 with optional_packages("writing a recording"):
     from rosbags import interfaces
@@ -28,8 +30,7 @@ TOPICS = {
     "wrench": ("geometry_msgs/msg/WrenchStamped", False),
     "/tf": ("tf2_msgs/msg/TFMessage", False),
     "/tf_static": ("tf2_msgs/msg/TFMessage", True),
-    "robot_description": ("std_msgs/msg/String", True),
-    "~/truth": ("geometry_msgs/msg/InertiaStamped", True)}
+    "robot_description": ("std_msgs/msg/String", True)}
 STORE = get_typestore(Stores.ROS2_JAZZY)
 Messages = Iterator[tuple[int, str, bytes]]  # stamp [ns], topic, serialised message
 
@@ -42,7 +43,7 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, recording: Recording, *,
     try:
         with Writer(Path(path), version=9, storage_plugin=StoragePlugin.MCAP) as writer:
             topics = {name: writer.add_connection(
-                f"/{name.replace('~', 'simulate_cobot').lstrip('/')}", kind, typestore=STORE,
+                f"/{name.lstrip('/')}", kind, typestore=STORE,
                 offered_qos_profiles=[quality_of_service(latched)])
                 for name, (kind, latched) in TOPICS.items()}
             for stamp, name, data in chain(latched_messages(cobot, begin),
@@ -53,29 +54,23 @@ def write_bag(path: str | Path, cobot: SimulatedCobot, recording: Recording, *,
 
 
 def latched_messages(cobot: SimulatedCobot, stamp: int) -> Messages:
-    """What every subscriber gets once: fixed transforms, description, true payload."""
-    payload = cobot.payload
-    yield _message(stamp, "/tf_static", _transforms(stamp, cobot.static_transforms()))
+    """What every subscriber gets once: fixed transforms and description."""
+    yield _message(stamp, "/tf_static", _transforms(stamp, cobot.fixed_frames()))
     yield _message(stamp, "robot_description", cobot.urdf)
-    yield _message(stamp, "~/truth", header(stamp, cobot.sensor_frame), make(
-        "geometry_msgs/Inertia", payload.mass, _vector(payload.com),
-        *six_from_tensor(payload.inertia_com).tolist()))
 
 
 def sample_messages(cobot: SimulatedCobot, recording: Recording, start: int) -> Messages:
     """Joint states and wrench of each sample, and transforms; start: stamp at t = 0 [ns]."""
-    frame, moving = cobot.sensor_frame, cobot.description.moving
-    turns = cobot.description.joint_quaternions(recording.q)
     for i, t in enumerate(recording.t.tolist()):
         stamp, wrench = start + round(1e9 * t), recording.wrench[i]
         yield _message(stamp, "joint_states", header(stamp, ""), list(cobot.joint_names),
                        recording.q[i], recording.dq[i], recording.effort[i])
-        yield _message(stamp, "wrench", header(stamp, frame), make(
+        yield _message(stamp, "wrench", header(stamp, cobot.sensor_frame), make(
             "geometry_msgs/Wrench", _vector(wrench[:3]), _vector(wrench[3:])))
         if round(t * cobot.settings.rate) % cobot.tf_step == 0:
-            yield _message(stamp, "/tf", _transforms(stamp, [
-                joint._replace(quaternion=turn)
-                for joint, turn in zip(moving, turns[i], strict=True)]))
+            yield _message(stamp, "/tf", _transforms(stamp, {
+                name: edge for name, edge in cobot.description.links(recording.q[i]).items()
+                if edge.joint is not None}))
 
 
 def _message(stamp: int, topic: str, *values: Any) -> tuple[int, str, bytes]:
@@ -97,10 +92,11 @@ def _vector(values: Array) -> Any:
     return make("geometry_msgs/Vector3", *values.tolist())
 
 
-def _transforms(stamp: int, edges: Iterable[Transform]) -> list[Any]:
-    return [make("geometry_msgs/TransformStamped", header(stamp, edge.parent), edge.child, make(
-        "geometry_msgs/Transform", _vector(edge.translation),
-        make("geometry_msgs/Quaternion", *edge.quaternion.tolist()))) for edge in edges]
+def _transforms(stamp: int, edges: Mapping[str, Edge]) -> list[Any]:
+    poses = {name: pin.SE3ToXYZQUAT(edge.place) for name, edge in edges.items()}
+    return [make("geometry_msgs/TransformStamped", header(stamp, edges[name].parent), name, make(
+        "geometry_msgs/Transform", _vector(pose[:3]),
+        make("geometry_msgs/Quaternion", *pose[3:].tolist()))) for name, pose in poses.items()]
 
 
 def quality_of_service(latched: bool) -> interfaces.Qos:
