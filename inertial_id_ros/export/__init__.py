@@ -138,36 +138,30 @@ def export(payload: PayloadOnLink, name: str, parent: str, urdf: str) -> Exporte
                                       f"'{payload.parent}', needs a robot description")
         urdf = without_payloads(urdf, payload.link)
         payload = move_to_link(payload, parent, parse_urdf(urdf))
-    if name == ROBOT:
-        return ExportedPayload(add_payload(urdf, payload), payload.notes)
-    size = float(np.linalg.norm(inertia.principal_moments(payload.body.inertia_com)[0]))
-    notes = {
-        f"Desk takes the numbers in the frame of the flange, here '{parent}'; the transformation "
-        "is that of the flange, set the tool centre point in Desk": name == DESK,
-        f"its moments are {size:.1e} kg m^2 in all; OpenUSD takes less than {NEARLY_ZERO:g} kg m^2 "
-        "for none, and computes those of a small sphere instead":
-            name == "usd" and size < NEARLY_ZERO}
-    payload = replace(payload, notes=(
-        *payload.notes, *(note for note, holds in notes.items() if holds)))
-    return ExportedPayload(documents.document(payload, name), payload.notes)
+    notes = payload.notes
+    if name == DESK:
+        notes += (f"Desk takes the numbers in the frame of the flange, here '{parent}'; the "
+                  "transformation is that of the flange, set the tool centre point in Desk",)
+    if name == "usd" and np.linalg.norm(
+            inertia.principal_moments(payload.body.inertia_com)[0]) < NEARLY_ZERO:
+        notes += (f"its moments are less than {NEARLY_ZERO:g} kg m^2 in all, which OpenUSD takes "
+                  "for none, and computes those of a small sphere instead",)
+    payload = replace(payload, notes=notes)
+    return ExportedPayload(add_payload(urdf, payload) if name == ROBOT else
+                           documents.FORMATS[name](payload), notes)
 
 
 def move_to_link(payload: PayloadOnLink, parent: str, model: pin.Model) -> PayloadOnLink:
-    """The payload on a link of the robot, to which its present one is fixed.
-
-    Raises:
-        UnknownFrame: one of them is no link. InvalidModel: a joint can move between them.
-    """
+    """The payload on a link of the robot, to which its present one is fixed (raises UnknownFrame:
+    one of them is no link; InvalidModel: a joint can move between them)."""
     for link in {payload.parent, parent} - set(link_names(model)):
         raise errors.UnknownFrame(f"'{link}' is no link of the robot description; links: "
                                   f"{', '.join(link_names(model))}")
     old, new = (model.frames[model.getFrameId(link, pin.FrameType.BODY)]
                 for link in (payload.parent, parent))
     if old.parentJoint != new.parentJoint:
-        between = set(model.supports[old.parentJoint]) ^ set(model.supports[new.parentJoint])
-        raise errors.InvalidModel(
-            f"parent '{parent}' moves against '{payload.parent}', the frame of the estimate (joint "
-            f"'{model.names[max(between)]}'); a parent must be fixed to it")
+        raise errors.InvalidModel(f"parent '{parent}' moves against '{payload.parent}', the frame "
+                                  "of the estimate; a parent must be fixed to it")
     pose = new.placement.inverse() * old.placement
     return replace(payload, parent=parent,
                    body=inertia.move_body(payload.body, pose.rotation, pose.translation))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -20,7 +21,6 @@ from ..errors import InvalidSetting, printable
 from ..inertia import PARAMETER_NAMES, Body, principal_moments, six_from_tensor
 from ..limits import MAX_NAME
 
-FORMATS = ("urdf", "sdf", "mjcf", "usd", "yaml", "franka_desk")
 # The payload's link, and the joint that fixes it to its parent.
 URDF_PARTS = """{comments}
 <link name={link}>{inertial}</link>
@@ -141,30 +141,36 @@ def fill(template: str, payload: PayloadOnLink) -> str:
         usd_quaternion=numbers(turn, ", "))
 
 
-def document(payload: PayloadOnLink, name: str) -> str:
-    """A payload in one of FORMATS (raises InvalidSetting: a name that SDF keeps for itself).
-
-    Franka Desk: fields and their order are those of endeffector-config.json in "End effector
-    commissioning" of Franka RIDE 1.1.1, matrices column-major. No estimate knows the end effector's
-    frame: its `transformation` is written as that of the flange.
-    """
-    body = payload.body
-    if name == "franka_desk":
-        return json.dumps({
-            "mass": body.mass, "centerOfMass": body.com.tolist(),
-            "transformation": np.eye(4).ravel(order="F").tolist(),
-            "inertia": body.inertia_com.ravel(order="F").tolist()}, indent=2) + "\n"
-    if name == "yaml":
-        moments, axes = principal_moments(body.inertia_com)
-        load = {"frame": payload.parent,
-                "units": {"mass": "kg", "length": "m", "inertia": "kg m^2"},
-                "mass": float(body.mass), "center_of_mass": body.com.tolist(),
-                "inertia": entries(body), "principal_moments": moments.tolist(),
-                "rotation": axes.tolist()}
-        lines = (f"By inertial_id_ros: {payload.source}", *payload.notes)
-        return "".join(f"# {printable(line)}\n" for line in lines) + yaml.safe_dump(
-            {"load": load}, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
-    if name == "sdf" and re.search("::|^__.*__$", payload.link):
+def as_sdf(payload: PayloadOnLink) -> str:
+    """A model of SDF 1.7 (raises InvalidSetting: a name that SDF keeps for itself)."""
+    if re.search("::|^__.*__$", payload.link):
         raise InvalidSetting(f"link '{payload.link}' is no name in SDF: '::' separates names "
                              "there, and names between '__' are its own")
-    return fill(TEMPLATES[name], payload)
+    return fill(TEMPLATES["sdf"], payload)
+
+
+def as_yaml(payload: PayloadOnLink) -> str:
+    """Mass, centre of mass, inertia and its principal moments by name."""
+    body, (moments, axes) = payload.body, principal_moments(payload.body.inertia_com)
+    load = {"frame": payload.parent, "units": {"mass": "kg", "length": "m", "inertia": "kg m^2"},
+            "mass": float(body.mass), "center_of_mass": body.com.tolist(),
+            "inertia": entries(body), "principal_moments": moments.tolist(),
+            "rotation": axes.tolist()}
+    return fill("{remarks}\n", payload) + yaml.safe_dump(
+        {"load": load}, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
+
+
+def as_franka_desk(payload: PayloadOnLink) -> str:
+    """JSON for Franka Desk: fields and their order are those of endeffector-config.json in "End
+    effector commissioning" of Franka RIDE 1.1.1, matrices column-major. No estimate knows the end
+    effector's frame: its `transformation` is written as that of the flange."""
+    body = payload.body
+    return json.dumps({
+        "mass": body.mass, "centerOfMass": body.com.tolist(),
+        "transformation": np.eye(4).ravel(order="F").tolist(),
+        "inertia": body.inertia_com.ravel(order="F").tolist()}, indent=2) + "\n"
+
+
+FORMATS: dict[str, Callable[[PayloadOnLink], str]] = {
+    **{name: partial(fill, template) for name, template in TEMPLATES.items()},
+    "sdf": as_sdf, "yaml": as_yaml, "franka_desk": as_franka_desk}
