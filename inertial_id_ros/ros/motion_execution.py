@@ -2,7 +2,7 @@
 """Execution of one planned motion through a trajectory controller, watched all the time.
 
 Nothing is sent before the trajectory has been checked at the joint positions that hold then. While
-the arm may move, whatever `find_problem` finds, a fault in this program included, cancels the goal,
+the arm may move, whatever `find_fault` finds, a fault in this program included, cancels the goal,
 and the controller brings the arm to rest. A goal without an answer outlives its motion: whenever
 the controller accepts it, it is cancelled at once. If this process is killed, nothing cancels: the
 controller then ends the trajectory, which is a few seconds long at most and ends at rest. None of
@@ -94,37 +94,32 @@ class MotionExecution:
         Returns when the controller reports the end, or does not confirm a cancellation in time.
         """
         end = time.monotonic() + READY
-        while (problem := self.find_problem()) and time.monotonic() < end:
+        while (problem := self._find_problem()) and time.monotonic() < end:
             time.sleep(PERIOD)
         if problem := problem or "; ".join(self._check()):
             return Ended(printable(problem))
         self._settled.clear()
         # In the thread of the executor: an answer during the call would confuse the client.
         self._node.executor.create_task(self._send)
-        reason = self._watch()
-        if not reason:
+        sent = time.monotonic()
+        while not self._settled.wait(PERIOD):
+            try:
+                problem = self._find_problem()
+            except Exception as error:  # a fault of this program is a fault
+                problem = f"fault: {type(error).__name__}: {error}"
+            if not problem and self._progress is None and time.monotonic() - sent > ANSWER:
+                problem = f"the controller has not answered for {ANSWER:g} s"
+            if not problem and (self._progress or 0.0) > self._motion.duration + LATE:
+                problem = f"the motion has not ended {LATE:g} s after its time"
+            if problem:
+                break
+        else:
             return self._ended
         with self._lock:
             self._withdrawn = True
             if self._handle is not None:
                 self._handle.cancel_goal_async()
-        return Ended(printable(reason), self._settled.wait(ANSWER))
-
-    def _watch(self) -> str:
-        """Wait for the end of the goal; what must stop it before that, empty: nothing."""
-        begun = time.monotonic()
-        while not self._settled.wait(PERIOD):
-            try:
-                problem = self.find_problem()
-            except Exception as error:  # a fault of this program is a fault
-                problem = f"fault: {type(error).__name__}: {error}"
-            if not problem and self._progress is None and time.monotonic() - begun > ANSWER:
-                problem = f"the controller has not answered for {ANSWER:g} s"
-            if not problem and (self._progress or 0.0) > self._motion.duration + LATE:
-                problem = f"the motion has not ended {LATE:g} s after its time"
-            if problem:
-                return problem
-        return ""
+        return Ended(printable(problem), self._settled.wait(ANSWER))
 
     @property
     def is_settled(self) -> bool:
@@ -169,38 +164,30 @@ class MotionExecution:
                 ended.result.error_string or f"error {ended.result.error_code}")))
         self._settled.set()
 
-    def find_problem(self) -> str:
+    def _find_problem(self) -> str:
         """What must stop the motion, in one sentence; empty where nothing must."""
-        now = time.monotonic()
+        now, names = time.monotonic(), self._motion.joint_names
         step, self._looked = now - self._looked, now
         if self._progress is not None:
             self._progress += step * max(self._speed(), SLOWEST)
         if not self._client.server_is_ready():
             return f"there is no controller that offers '{self._action}'"
+        actual, heard = np.array([self._states.get(name, (0.0, -np.inf)) for name in names]).T
         # Joint states that came while this process was held up wait to be taken.
-        since = now - max(step - 2.0 * PERIOD, 0.0) - self._silence
-        for name in self._motion.joint_names:
-            if self._states.get(name, (0.0, -np.inf))[1] < since:
-                return (f"it is not known where {name} is: no new joint states for "
-                        f"{self._silence:.2g} s (their publisher, or this computer, was late; "
-                        "--silence allows longer)")
-        return self._find_deviation(now) or self._find_fault()
-
-    def _find_deviation(self, now: float) -> str:
-        """Which joint is not where the trajectory has it, or had it up to `DELAY` before; the
-        motion began before the controller's answer was noticed."""
-        if self._progress is None:
-            return ""
-        actual, heard = np.array([self._states[name] for name in self._motion.joint_names]).T
-        planned = self._motion.sample(np.linspace(
-            self._progress - (now - heard.min()) - DELAY, self._progress + DELAY, 16)).q
-        off = np.maximum(planned.min(axis=0) - actual, actual - planned.max(axis=0))
-        worst = int(np.argmax(off))
-        if off[worst] <= DEVIATION:
-            return ""
-        return (f"{self._motion.joint_names[worst]} is {off[worst]:.2f} rad from where the "
-                "trajectory has it: blocked, slowed down, joint states that stand still or name "
-                "joints in another order, or a computer that is too busy")
+        if heard.min() < now - max(step - 2.0 * PERIOD, 0.0) - self._silence:
+            return (f"it is not known where {names[int(np.argmin(heard))]} is: no new joint states "
+                    f"for {self._silence:.2g} s (their publisher, or this computer, was late; "
+                    "--silence allows longer)")
+        if self._progress is not None:
+            # The motion began before the controller's answer was noticed.
+            planned = self._motion.sample(np.linspace(
+                self._progress - (now - heard.min()) - DELAY, self._progress + DELAY, 16)).q
+            off = np.maximum(planned.min(axis=0) - actual, actual - planned.max(axis=0))
+            if off.max() > DEVIATION:
+                return (f"{names[int(np.argmax(off))]} is {off.max():.2f} rad from where the "
+                        "trajectory has it: blocked, slowed down, joint states that stand still or "
+                        "name joints in another order, or a computer that is too busy")
+        return self._find_fault()
 
     def _take_joint_states(self, message: JointState) -> None:
         """Note where joints are; a stamp that stands still is no news. By stamps, a state that a

@@ -29,7 +29,7 @@ def ages(wrench=0.005, joints=0.005):
 
 TOPICS = {"wrench": "/wrench", "joints": "/joint_states"}
 SEEN = Snapshot(
-    2.0, wrench(), N, TOPICS, ages(), JOINTS, 1e-4, JOINTS, frame="ft_sensor",
+    2.0, wrench(), N, TOPICS, ages(), 1e-4, JOINTS, frame="ft_sensor",
     publishers={"wrench": ("/driver",), "joints": ("/driver",)},
     controllers={"/arm_controller": JOINTS}, driver=Driver(0.0, "", 1.0))
 
@@ -61,7 +61,6 @@ def test_without_an_arm_only_what_is_missing_has_a_row():
     ({"joints": 0}, "motion arrives", "2.0 s"),
     ({"speed": 0.3}, "arm at rest", "0.3 rad/s"),
     ({"chain": (), "missing": "no joint states of twist"}, "robot description", "twist"),
-    ({"chain": ("shoulder", "elbow"), "beyond": ("wrist",)}, "frame of the wrench", "wrist"),
     ({"missing": "frame 'ft' is unknown"}, "robot description", "'ft'"),
     ({"driver": Driver(1.2, "", 1.0)}, "payload set on the robot", "1.200 kg"),
     ({"driver": Driver(0.0, "protective stop", 1.0)}, "robot may move", "protective stop"),

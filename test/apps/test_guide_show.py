@@ -12,8 +12,9 @@ import pytest
 from robot_graph import in_sensor
 from wiggled import BIAS, record, wiggle
 
-from inertial_id_ros.apps.guide.checks import FAILED, Proof, Row, prove
+from inertial_id_ros.apps.guide.checks import FAILED, Row, prove
 from inertial_id_ros.apps.guide.show import End, Show, Wanted, session_page
+from inertial_id_ros.apps.report.results import LEAST, Prediction
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.inertia import report_jacobian
@@ -29,8 +30,9 @@ def found(sigma) -> Estimate:
 
 
 WRONG = Row("clocks", FAILED, "0.30 s apart", "less than 0.1 s", "Synchronise <both>.")
-PROOF = Proof(np.arange(3.0), np.tile([3.0, 0.0, 4.0, 0.0, 0.6, 0.8], (3, 1)), np.zeros((3, 6)),
-              np.tile([3.0, 0.0, 3.5, 0.0, 0.6, 0.7], (3, 1)), (0.7, 0.2))
+PROOF = Prediction(np.arange(LEAST), np.tile([3.0, 0.0, 4.0, 0.0, 0.6, 0.8], (LEAST, 1)),
+                   np.zeros((LEAST, 6)), np.tile([3.0, 0.0, 3.5, 0.0, 0.6, 0.7], (LEAST, 1)),
+                   (0.7, 0.2))
 
 
 def run_show(**options):

@@ -22,6 +22,7 @@ from inertial_id_ros.apps.report.results import (
     FAIR,
     GOOD,
     Identification,
+    Prediction,
     Snapshot,
     advice_of,
     diagnose,
@@ -76,7 +77,8 @@ def test_the_page_holds_the_numbers_of_the_estimate(page: tuple[str, dict[str, o
     covariance = np.array(tree["covariance"])
     value, spread = round_to_spread(float(tree["mass"]), 1.96 * float(np.sqrt(covariance[0, 0])))
     assert rows["mass"][1:3] == [value, f"\u00b1 {spread}"] and rows["mass"][4] == "identified"
-    without, with_ = map(float, rows["force"][1:3])
+    without, with_ = (float(rows[f"{word} the estimate"][1].split()[0]) for word in (
+        "without", "with"))
     assert with_ < 0.15 < 5.0 < without
 
 
@@ -94,13 +96,13 @@ def test_the_true_payload_predicts_what_comes_after_it(sign: float) -> None:
     window = Window(moved, np.ones(n, bool), wrench + sign * BIAS, np.ones(n))
     got = predict(window, np.arange(n) < 250, [NoEstimate(0, "", "none"), estimate(100 * BIN_NS)],
                   sign, np.zeros(10), 0)
-    assert not np.isfinite(got.model[:101]).any()
-    assert not np.isfinite(got.model[250:]).any()
-    np.testing.assert_allclose(got.model[101:250], got.measured[101:250], atol=1e-9)
-    (without, with_), _ = got.residual() or ((), ())
+    assert not np.isfinite(got.after[:101]).any()
+    assert not np.isfinite(got.after[250:]).any()
+    np.testing.assert_allclose(got.after[101:250], got.measured[101:250], atol=1e-9)
+    (without, _), (with_, _) = got.residuals
     assert with_ < 1e-9 and without == pytest.approx(
         np.sqrt(np.square(wrench[101:250, :3]).sum(1).mean()), rel=1e-6)
-    assert got.part(slice(0, 110)).residual() is None
+    assert not Prediction(*(column[:110] for column in got[:4])).residuals
 
 
 # ---- the verdict ---------------------------------------------------------------------------------

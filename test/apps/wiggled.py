@@ -46,10 +46,10 @@ def receive(motion=None, seconds: float = 9.5, carried: Payload | None = None, n
     for stamp, name, data in chain(latched_messages(cobot, EPOCH),
                                    sample_messages(cobot, cobot.run(seconds), EPOCH)):
         if name in INPUTS:
-            recorder.waiting[INPUTS[name]].append((stamp + DELAY, data))
+            recorder.messages[INPUTS[name]].append((stamp + DELAY, data))
     return recorder
 
 
 def record(**changes) -> Window:
     """The same as wrench and motion."""
-    return receive(**changes).window()
+    return receive(**changes).read().window

@@ -19,12 +19,12 @@ from ...explain.fit import Region
 from ...identify.estimate import FEWEST
 from ...kinds import KINDS, Finding, made
 from ...model.history import Window
-from ...model.newton_euler import GRAVITY, regressor
 from ...model.rows import stretches
 from ...model.setup import sheet_of
 from ...motion.motion import BIN
 from ...samples.wrenches import CHANNELS
 from ...settings import Settings
+from ..report.results import LEAST, TIMES, Prediction, regressor_of, rms_lengths
 
 LEAST_RATE = 50.0  # Hz; fewer samples do not give accelerations well
 LATEST, EARLIEST = 0.5, -0.05  # s from a stamp to its arrival
@@ -35,8 +35,6 @@ REST_SPEED = 0.02  # rad/s of the sensor
 PASSED, OPEN, FAILED = "ok", "open", "wrong"  # open: it could not be measured well enough
 LEAST_TILT, SECOND_TILT = 0.12, 0.04  # spread of the direction of gravity: at all, and across it
 CLEAR = 5.0  # deviations of a mass from zero, from which on it shows anything
-LEAST = 50  # bins of a proof: half a second
-TIMES = 2.0  # the errors of the sensor that may remain in a proof
 SIGN, FRAME, GRAVITY_ROW = "sign of the wrench", "axes of the sensor", "direction of gravity"
 CLOCKS = "clocks"
 EXPECTED = {SIGN: "the sign that wrench.convention names",
@@ -80,10 +78,8 @@ class Snapshot:
     joints: int  # number of joint states
     topics: dict[str, str]  # full names of both
     ages: dict[str, float] = field(default_factory=dict)  # median, from stamp to arrival [s]
-    joint_names: tuple[str, ...] = ()  # that joint states have
     speed: float | None = None  # of the sensor [rad/s], root mean square
     chain: tuple[str, ...] = ()  # joints that move the frame of the wrench
-    beyond: tuple[str, ...] = ()  # joints that only all of these carry
     frame: str = ""  # of the wrench
     tcp: float = 0.0  # how far the TCP lies from it [m]
     missing: str = ""  # why the motion of the sensor is not known, in words; empty: it is
@@ -177,18 +173,12 @@ def _motion(seen: Snapshot, settings: Settings) -> Iterator[Check]:
                "the sensor.", ("robot_description_invalid",))
     if not seen.chain:
         return
-    arm = {joint for joints in seen.controllers.values() for joint in joints}
-    # A gripper moves behind its sensor, too; what a controller of the arm moves does not.
-    beyond = [joint for joint in seen.beyond if joint in (arm or seen.joint_names)]
     measured, advice = f"'{seen.frame}', behind {len(seen.chain)} joints", ""
-    if beyond:
-        measured = f"'{seen.frame}' does not move with {listed(beyond)}"
     if seen.tcp > SHIFTED:
         measured = f"the TCP of the robot lies {1e3 * seen.tcp:.0f} mm from '{seen.frame}'"
         advice = "Set the TCP of the robot to zero."
-    yield ("frame of the wrench", beyond or advice, measured,
-           "a frame behind all joints of the arm, in which the wrench is expressed", advice,
-           ("sensor_frame",))
+    yield ("frame of the wrench", advice, measured, "a frame of the arm, in which the wrench is "
+           "expressed", advice, ("sensor_frame",))
     if seen.speed is not None:
         yield ("arm at rest", seen.speed > REST_SPEED,
                f"the sensor turns at {seen.speed:.2g} rad/s", f"at most {REST_SPEED:g} rad/s",
@@ -290,52 +280,17 @@ def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
             Row(FRAME, PASSED, "no other axes fit better", EXPECTED[FRAME]), gravity, clocks)
 
 
-class Proof(NamedTuple):
-    """Wrenches (n, 6) of a motion, without the bias of the sensor [N, N m]."""
-
-    time: np.ndarray  # (n,) [s]
-    measured: np.ndarray
-    before: np.ndarray  # as predicted by the payload that the robot has
-    after: np.ndarray  # by the new one
-    allowed: tuple[float, ...]  # rms force and torque that the errors of the sensor explain
-
-    @property
-    def residuals(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Rms lengths of force [N] and torque [N m] that remain: before, and after."""
-        return _lengths(self.measured - self.before), _lengths(self.measured - self.after)
-
-    @property
-    def is_given(self) -> bool:
-        """True if the new payload leaves no more than the sensor explains, nor than the present."""
-        return all(after <= allowed and after <= max(before, allowed / TIMES)
-                   for before, after, allowed in zip(*self.residuals, self.allowed, strict=True))
-
-    def rows(self) -> list[tuple[str, float, float]]:
-        """What remains, force [N] and torque [N m], by payload."""
-        names = ("with what the robot has now", "with the new payload",
-                 "explained by the sensor's errors")
-        return [(name, force, torque) for name, (force, torque) in zip(
-            names, (*self.residuals, self.allowed), strict=True)]
-
-
 def prove(window: Window, bias: np.ndarray, present: np.ndarray, new: np.ndarray, settings: Settings
-          ) -> Proof | None:
+          ) -> Prediction | None:
     """Compare the payload (10,) that the robot has, and a new one, with the wrench of a motion;
     None where it was too short; bias: (6,) reading without load, sign of the topic [N, N m]."""
-    used, motion, wrench = window.used, window.motion, settings.wrench
+    used, wrench = window.used, settings.wrench
     if used.sum() < LEAST:
         return None
-    proper = motion.acceleration - motion.rotation.transpose(0, 2, 1) @ GRAVITY
-    rows = regressor(proper, motion.omega, motion.alpha)[used]
-    measured = window.wrench[used] - wrench.sign * bias
+    rows = regressor_of(window.motion)
+    measured = np.where(used[:, None], window.wrench - wrench.sign * bias, np.nan)
     noise, accuracy, drift = map(np.array, (wrench.noise, wrench.accuracy, wrench.drift))
     channel = np.sqrt(3.0 * (noise**2 / window.samples + accuracy**2 + drift**2))
-    gain = np.hypot(wrench.gain_error, wrench.cross_talk) * np.array(_lengths(rows @ new))
-    return Proof(BIN * np.flatnonzero(used), measured, rows @ present, rows @ new,
-                 tuple((TIMES * np.hypot(channel, gain)).tolist()))
-
-
-def _lengths(wrench: np.ndarray) -> tuple[float, ...]:
-    """Root mean square lengths of force and torque of wrenches (n, 6)."""
-    squares = np.square(wrench).reshape(-1, 2, 3)
-    return tuple(np.sqrt(squares.sum(axis=2).mean(axis=0)).tolist())
+    gain = np.hypot(wrench.gain_error, wrench.cross_talk) * np.array(rms_lengths(rows[used] @ new))
+    return Prediction(BIN * np.arange(len(used)), measured, rows @ present, rows @ new,
+                      tuple((TIMES * np.hypot(channel, gain)).tolist()))

@@ -16,9 +16,10 @@ from ...cli import INTERRUPTED, OK
 from ...estimate import CONFIDENCE_95, Estimate
 from ...inertia import Array, report_from_phi
 from ...io.files import without_nonfinite
-from ..report.page import Section, render, wrench_charts
-from ..report.results import BAD, GOOD, Cell, Diagnosis, Table, parameter_table, two_digits
-from .checks import FAILED, OPEN, PASSED, Proof, Row, failed
+from ..report import results
+from ..report.page import Section, render, wrench_section
+from ..report.results import Cell, Diagnosis, Prediction, Table, two_digits
+from .checks import FAILED, OPEN, PASSED, Row, failed
 
 LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
 PERIOD = 1.0  # s between two lines of progress
@@ -64,7 +65,7 @@ class Show:
         self._shown = -PERIOD  # when progress was shown last [s]
         self.rows: dict[str, Row] = {}  # of the checks, by name
         self.seconds: list[float] = []  # that each motion took; 0 where a person made it
-        self.proof: Proof | None = None
+        self.proof: Prediction | None = None
         self.found: Estimate | None = None  # the payload; None: not identified
         self.applied = ""  # what the robot was told, in words
 
@@ -108,12 +109,12 @@ class Show:
         self._write("motion", _line("↻", f"{words} ({seconds:.1f} s)" if seconds else words),
                     words=words, seconds=round(seconds, 2))
 
-    def prove(self, proof: Proof) -> None:
+    def prove(self, proof: Prediction) -> None:
         """The payload was compared with a motion it has not seen."""
         self.proof = proof
         self._write("proof", "\n".join(
             f"  {name:34}{two_digits(force):>6} N{two_digits(torque):>8} N m"
-            for name, force, torque in proof.rows()), given=proof.is_given, **{
+            for name, force, torque in proof.rows()), given=proof.is_proof, **{
                 name: [force, torque] for name, (_, force, torque) in zip(
                     ("residual_before", "residual_after", "allowed"), proof.rows(), strict=True)})
 
@@ -148,7 +149,7 @@ def _line(mark: str, text: str, name: str = "") -> str:
 def session_page(show: Show, end: End) -> str:
     """The report as HTML (raises MissingPackage)."""
     advice = [f"{row.check}: {row.advice}" for row in failed(show.rows.values())]
-    tone, word = (GOOD, "Done") if end.status == OK else (BAD, "Not done")
+    tone, word = (results.GOOD, "Done") if end.status == OK else (results.BAD, "Not done")
     sections = [Section("Checks", "checks", [Table(
         "What was measured, what was expected, what to do",
         ["check", "", "measured", "expected", "what to do"],
@@ -156,16 +157,11 @@ def session_page(show: Show, end: End) -> str:
           *(Cell(text, "text") for text in (row.measured, row.expected, row.advice))]
          for row in show.rows.values()])])]
     if (proof := show.proof) is not None:
-        sections.insert(0, Section("Proof", "proof", [
-            "A motion that the estimate has not seen. Solid: measured, without the bias of the "
-            "sensor. Dashed: predicted by the new payload.", Table(
-                "Residual wrench (rms)", ["", "force", "torque"],
-                [[label, f"{two_digits(force)} N", f"{two_digits(torque)} N m"]
-                 for label, force, torque in proof.rows()]),
-            wrench_charts(proof.time, proof.measured, proof.after)]))
+        sections.insert(0, wrench_section("Proof", "proof", "A motion that the estimate has not "
+                                          "seen, without the bias of the sensor.", proof))
     if show.found is not None:
         sections.insert(0, Section("Payload", "payload", [
             *filter(None, [show.applied]), f"In frame '{show.found.frame_id}', inertia about the "
-            "centre of mass.", parameter_table(show.found)]))
+            "centre of mass.", results.parameter_table(show.found)]))
     return render(f"Payload session of {time.strftime('%Y-%m-%d %H:%M')}", Diagnosis(
         tone, word, end.text, (), (*advice, *filter(None, [end.advice]))), sections)

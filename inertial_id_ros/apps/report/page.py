@@ -8,7 +8,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ...estimate import CONFIDENCE_95, Estimate
 from ...extras import optional_packages
 from ...inertia import Array
 from . import results
-from .results import FORCE, TORQUE, Diagnosis, Identification, Table, percent, two_digits
+from .results import Diagnosis, Identification, Prediction, Table, two_digits
 
 Curve = tuple[str, Array, str]  # name in the legend, values (n,), and format of `Axes.plot`
 # Errors of the set-up: of `Estimate.alignment`.
@@ -26,6 +26,8 @@ ALIGNMENT = (*((f"sensor turned about {axis}", "deg", np.rad2deg(1.0)) for axis 
              *((f"gravity tilted about {axis}", "deg", np.rad2deg(1.0)) for axis in "xy"),
              ("stamps of the wrench early by", "ms", 1e3))
 WRENCH_BINS = 1200  # of the end of a recording, in which single motions can be distinguished
+UNSEEN = ("Data that the estimate had not seen, outside contacts, in means over 10 ms: predicted "
+          "by the newest estimate before, whose bias counts for both payloads.")
 
 
 class Figure(NamedTuple):
@@ -72,13 +74,8 @@ def render(title: str, verdict: Diagnosis, sections: Sequence[Section]) -> str:
     with optional_packages("writing a report"):
         from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    def shown(value: Any) -> Any:
-        """Texts hold names from outside: without characters that no page may hold."""
-        plain = isinstance(value, str) and not hasattr(value, "__html__")  # which markup has
-        return printable(value) if plain else value
-
     environment = Environment(loader=PackageLoader(__package__ or ""), autoescape=True,
-                              undefined=StrictUndefined, trim_blocks=True, finalize=shown)
+                              undefined=StrictUndefined, trim_blocks=True)
     return environment.get_template("page.html").render(
         title=title, verdict=verdict, sections=sections) + "\n"
 
@@ -108,13 +105,21 @@ def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], descripti
     return Figure(f"{title}: {description}", b64encode(out.getvalue()).decode())
 
 
-def wrench_charts(time: Array, measured: Array, predicted: Array) -> list[Figure]:
-    """Charts of force and torque: wrenches (n, 6) as measured and predicted, over times (n,)."""
-    return [chart(title, unit, time, [
-        *zip("xyz", measured.T[channels], ("r-", "g-", "b-"), strict=True),
-        *zip(("predicted", "", ""), predicted.T[channels], ("k--",) * 3, strict=True)],
-        f"measured and predicted {title.lower()} over time")
-        for title, unit, channels in (("Force", "N", FORCE), ("Torque", "N m", TORQUE))]
+def wrench_section(heading: str, name: str, told: str, prediction: Prediction) -> Section:
+    """A wrench as measured and predicted (raises MissingPackage); told: which motion it is of."""
+    time, measured, _, after, _ = prediction
+    shown = slice(-WRENCH_BINS, None)
+    return Section(heading, name, [
+        f"{told} Solid: measured. Dashed: predicted by the payload of the estimate.",
+        Table("Residual wrench, rms", ("", "force", "torque"), [
+            (label, f"{two_digits(force)} N", f"{two_digits(torque)} N m")
+            for label, force, torque in prediction.rows()]),
+        [chart(title, unit, time[shown], [
+            *zip("xyz", measured[shown, channels].T, ("r-", "g-", "b-"), strict=True),
+            *zip(("predicted", "", ""), after[shown, channels].T, ("k--",) * 3, strict=True)],
+            f"measured and predicted {title.lower()} over time")
+            for title, unit, channels in (
+                ("Force", "N", slice(0, 3)), ("Torque", "N m", slice(3, 6)))]])
 
 
 def provenance_section(source: str, command: str) -> Section:
@@ -128,9 +133,10 @@ def provenance_section(source: str, command: str) -> Section:
 def payload_page(result: Identification, recording: Path, command: str) -> str:
     """The report of a run, as HTML in one file (raises MissingPackage)."""
     *numbers, checks = payload_sections(result)
+    wrench = [] if result.prediction is None else [wrench_section(
+        "Measured and predicted wrench", "wrench", UNSEEN, result.prediction)]
     return render(f"Payload report: {recording.name}", results.diagnose(result), [
-        *numbers[:1], _wrench_section(result.prediction), *numbers[1:], checks,
-        provenance_section(str(recording), command)])
+        *numbers[:1], *wrench, *numbers[1:], checks, provenance_section(str(recording), command)])
 
 
 def payload_sections(result: Identification) -> list[Section]:
@@ -158,22 +164,3 @@ def payload_sections(result: Identification) -> list[Section]:
         f"of the tensor. Method {found.method}, {found.samples} samples, {found.window:.1f} s."]),
         Section("What limits the accuracy", "limits", limits or ["More motion tells more."]),
         checks]
-
-
-def _wrench_section(prediction: results.Prediction | None) -> Section:
-    """The wrench as measured, and as the estimates before predict it."""
-    parts: list[Part] = ["There is no wrench with a known motion."]
-    part = prediction and prediction.part(slice(-WRENCH_BINS, None))
-    if part and np.isfinite(part.measured).any():
-        parts = [f"Solid: measured. Dashed: predicted by the newest estimate before. The last "
-                 f"{part.time[-1] - part.time[0]:.0f} s.",
-                 wrench_charts(part.time, part.measured, part.model)]
-    if unseen := prediction and prediction.residual():
-        rows = [(name, f"{without:.3g}", two_digits(with_), unit, percent(with_, without))
-                for name, unit, (without, with_) in zip(
-                    ("force", "torque"), ("N", "N m"), unseen, strict=True)]
-        parts += [Table("Residual wrench, rms",
-                        ("", "without estimate", "with it", "unit", "share"), rows),
-                  "On data that the estimate had not seen, outside contacts: means over 10 ms are "
-                  "predicted by the newest estimate before; the bias is taken out either way."]
-    return Section("Measured and predicted wrench", "wrench", parts)

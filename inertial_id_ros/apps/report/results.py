@@ -17,7 +17,7 @@ from ...kinds import KINDS, Finding, doubt_of, sort_findings
 from ...model.history import LONGEST, Window
 from ...model.newton_euler import GRAVITY, regressor
 from ...model.tool import Tool
-from ...motion.motion import BIN, BIN_NS
+from ...motion.motion import BIN, BIN_NS, Motion
 from ...samples.wrenches import CHANNELS
 
 NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -25,8 +25,8 @@ NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "
 UNITS = ("kg", *("mm",) * 3, *("kg m^2",) * 6)
 SCALES = (1.0, *(1e3,) * 3, *(1.0,) * 6)
 GROUPS = (("mass", slice(0, 1)), ("centre of mass", slice(1, 4)), ("inertia", slice(4, 10)))
-FORCE, TORQUE = slice(0, 3), slice(3, 6)
-LEAST = 20  # bins that must be predicted
+LEAST = 50  # bins that must be predicted: half a second
+TIMES = 2.0  # the errors of the sensor that may remain in a proof
 GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
 TONES = (BAD, FAIR, GOOD)  # of the verdicts
 MOST = 3  # findings in the verdict
@@ -173,27 +173,46 @@ def sensor_table(estimate: Estimate) -> Table:
 # ---- predictions of unseen data ------------------------------------------------------------------
 
 class Prediction(NamedTuple):
-    """The wrench in bins of 10 ms, and what the newest estimate before each makes of it."""
+    """The wrench of a motion in bins of 10 ms, and what two payloads make of it [N, N m]; NaN:
+    nothing measured or predicted, or something touched."""
 
-    time: Array  # (n,) since the start of the recording [s]
-    measured: Array  # (n, 6) [N, N m]
-    model: Array  # (n, 6); NaN: no estimate before, nothing measured, or something touched
-    bias: Array  # (n, 6) of that estimate
+    time: Array  # (n,) [s]
+    measured: Array  # (n, 6)
+    before: Array  # (n, 6) of the payload without the estimate: none, or what the robot has
+    after: Array  # (n, 6) of the estimate
+    allowed: tuple[float, ...] = ()  # rms force and torque that errors of the sensor explain
 
-    def part(self, which: slice | np.ndarray) -> Prediction:
-        """The prediction in some bins."""
-        return Prediction(*(column[which] for column in self))
+    @property
+    def residuals(self) -> tuple[tuple[float, ...], ...]:
+        """Rms of force [N] and torque [N m] that remain without and with the estimate, where it
+        predicts; empty: in too few bins."""
+        used = np.isfinite(self.measured[:, 0] + self.after[:, 0])
+        return () if used.sum() < LEAST else tuple(
+            rms_lengths((self.measured - model)[used]) for model in (self.before, self.after))
 
-    def residual(self) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
-        """Rms of the force [N], and of the torque [N m], that remain outside contacts without and
-        with the payload; the bias is taken out either way. None: too little was predicted."""
-        used = self.part(np.isfinite(self.model[:, 0]))
-        if len(used.time) < LEAST:
-            return None
-        force, torque = (tuple(
-            float(np.sqrt(np.mean(np.sum((used.measured - model)[:, channels]**2, axis=1))))
-            for model in (used.bias, used.model)) for channels in (FORCE, TORQUE))
-        return force, torque
+    @property
+    def is_proof(self) -> bool:
+        """True if the estimate leaves no more than is allowed, nor than there is without it."""
+        return all(after <= allowed and after <= max(before, allowed / TIMES)
+                   for before, after, allowed in zip(*self.residuals, self.allowed, strict=True))
+
+    def rows(self) -> list[tuple[str, float, float]]:
+        """What remains of force [N] and torque [N m], by payload."""
+        names = "without the estimate", "with the estimate", "explained by the sensor's errors"
+        return [(name, force, torque) for name, (force, torque) in zip(
+            names, filter(None, (*self.residuals, self.allowed)), strict=False)]
+
+
+def rms_lengths(wrench: Array) -> tuple[float, ...]:
+    """Root mean square lengths of force [N] and torque [N m] of wrenches (n, 6)."""
+    squares = np.square(wrench).reshape(-1, 2, 3)
+    return tuple(np.sqrt(squares.sum(axis=2).mean(axis=0)).tolist())
+
+
+def regressor_of(motion: Motion) -> Array:
+    """What the wrench of a payload is by phi (10,) in the bins of a motion (n, 6, 10)."""
+    proper = motion.acceleration - motion.rotation.transpose(0, 2, 1) @ GRAVITY
+    return regressor(proper, motion.omega, motion.alpha)
 
 
 def prediction_of(identifier: Identifier, estimates: Sequence[Outcome], origin: int
@@ -218,9 +237,7 @@ def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign
     """Predict the wrench of a window, bin by bin; free: (n,) True for bins that tell of the
     payload; sign: of readings against W + bias; tool: phi (10,) of what is carried beside it."""
     motion, n = window.motion, len(window.used)
-    back = motion.rotation.transpose(0, 2, 1)
-    rows = regressor(motion.acceleration - back @ GRAVITY, motion.omega, motion.alpha)
-    model, bias = np.full((2, n, 6), np.nan)
+    rows, (before, after) = regressor_of(motion), np.full((2, n, 6), np.nan)
     valid = [e for e in estimates if isinstance(e, Estimate) and not e.stale]
     ends = [e.stamp_ns // BIN_NS - int(motion.number[0]) for e in valid]
     for estimate, first, end in zip(valid, ends, [*ends, n][1:], strict=False):
@@ -229,11 +246,11 @@ def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign
         end = min(end + 1, n + min(late, 0), n)
         if end > first:
             wrench = rows[first - late:end - late] @ (estimate.phi + tool)
-            model[first:end] = sign * wrench + estimate.bias
-            bias[first:end] = estimate.bias
-    model[~free] = np.nan
+            before[first:end] = estimate.bias
+            after[first:end] = sign * wrench + estimate.bias
+    after[~free] = np.nan
     measured = np.where(window.used[:, None], sign * window.wrench, np.nan)
-    return Prediction((motion.number + 0.5) * BIN - 1e-9 * origin, measured, model, bias)
+    return Prediction((motion.number + 0.5) * BIN - 1e-9 * origin, measured, before, after)
 
 
 # ---- the verdict: what came out, why, and what to do ---------------------------------------------
@@ -259,10 +276,9 @@ def diagnose(result: Identification) -> Diagnosis:
             mends.append(sentence(TILT))
         return Diagnosis(BAD, "No estimate", said, tuple(r for r in reasons if r != said),
                          tuple(mends))
-    unseen = None if any(f.kind == "removed_payload" for f in found) else (  # it is not predicted
-        result.prediction and result.prediction.residual())
-    if unseen is not None:
-        (without, with_), _ = unseen
+    unseen = result.prediction.residuals if result.prediction else ()
+    if unseen and not any(f.kind == "removed_payload" for f in found):  # which is not predicted
+        (without, _), (with_, _) = unseen
         reasons.append("On data that it had not seen, the estimate leaves "
                        f"{two_digits(with_)} N of force; without it there are {without:.3g} N.")
     if outcome.stale:

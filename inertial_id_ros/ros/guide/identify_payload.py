@@ -24,7 +24,7 @@ from ...io.files import config_file, write_atomically
 from ...settings import SENSORS
 from ..motion_execution import SILENCE
 from ..program import Children, ignore_signals, stop_flag
-from .session import GuideNode, Session
+from .session import NodeLink, Session
 
 WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
 # Corners of a box around the payload in the frame of the sensor [m], where nobody gave one.
@@ -116,18 +116,18 @@ def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:
     def answers() -> bool:
         if text := children.describe_ended():
             raise InvalidData(text)
-        return f"{options.node}/apply" in guide.client.services()
+        return f"{options.node}/apply" in link.client.services()
 
     show = Show(options.yes, options.json or not sys.stdout.isatty())
     try:
-        with Children(dict(os.environ)) as children, GuideNode(stop) as guide:
-            if not guide.wait(LOOK, answers):
+        with Children(dict(os.environ)) as children, NodeLink(options.node, stop) as link:
+            if not link.wait(LOOK, answers):
                 show.say(f"no node '{options.node}' runs; one is started")
                 children.start("inertial_id_node", options.arguments)
-                if not guide.wait(START, answers):
+                if not link.wait(START, answers):
                     raise InertialIdError(f"node '{options.node}' does not answer within "
                                           f"{START:g} s")
-            end = Session(guide, options, show).run()
+            end = Session(link, options, show).run()
             show.step("report")
             path = options.report / f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}.html"
             path.parent.mkdir(parents=True, exist_ok=True)

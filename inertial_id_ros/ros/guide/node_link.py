@@ -1,6 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The command's own node, and the node that identifies as the command sees it: its settings,
-estimates and services."""
+"""The node that identifies, as the command sees it by a node of its own: its settings, estimates
+and services."""
 
 from __future__ import annotations
 
@@ -35,35 +35,47 @@ POLL = 0.02  # s
 LATEST = 60.0  # s after a session for which a controller may answer late
 
 
-class GuideNode:
-    """A node whose executor runs in a thread, so that the session can wait for answers one after
-    the other; a context manager that starts and ends ROS. stop: set when the user wants to end."""
+class NodeLink:
+    """A context manager that starts and ends ROS. Callbacks run in a thread, so that a session can
+    wait for answers one after the other.
 
-    def __init__(self, stop: threading.Event) -> None:
-        self.stop = stop
+    Args:
+        name: full name of the node that identifies; stop: set when the user wants to end.
+
+    Attributes:
+        node: of the command; client: of other nodes.
+        settings: of the node that identifies; message: its newest. Both after `connect`.
+        since: steady time before which no message counts [s].
+        execution: the newest motion; None: there was none. Until the command ends, and up to
+            `LATEST` after that, a goal that the controller accepts late is cancelled.
+    """
+
+    settings: Settings
+
+    def __init__(self, name: str, stop: threading.Event) -> None:
+        self.name, self.stop = name, stop
         start_ros("identify_payload", [])
         self.node = rclpy.create_node(f"identify_payload_{os.getpid()}",
                                       start_parameter_services=False, enable_rosout=False)
         self.client = RosClient(self.node)
-        # Motions whose goal the controller has neither rejected nor ended. Until this node leaves,
-        # and up to `LATEST` after that, a goal that is accepted late is cancelled.
-        self.unsettled: list[MotionExecution] = []
+        self.execution: MotionExecution | None = None
+        self.message, self._heard, self.since = InertialParameters(), -DEADLINE, 0.0
         executor = EventsExecutor()
         executor.add_node(self.node)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=spin, args=(executor, self._ended),
                                         name="executor", daemon=True)
 
-    def __enter__(self) -> GuideNode:
+    def __enter__(self) -> NodeLink:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         end = time.monotonic() + LATEST
-        for execution in self.unsettled:
-            while not execution.is_settled and time.monotonic() < end:
-                time.sleep(POLL)  # also after a stop
-            execution.close()
+        while self.execution and not self.execution.is_settled and time.monotonic() < end:
+            time.sleep(POLL)  # also after a stop
+        if self.execution:
+            self.execution.close()
         self._ended.set()
         self._thread.join(2.0)
         self.node.destroy_node()
@@ -80,20 +92,14 @@ class GuideNode:
             self.stop.wait(POLL)
         return True
 
-
-class NodeLink:
-    """Settings, topics and services of a node of a full name (raises NoAnswer: there is none)."""
-
-    def __init__(self, guide: GuideNode, name: str) -> None:
-        self._client, self.name = guide.client, name
+    def connect(self) -> None:
+        """Read the settings of the node, and listen to it (raises NoAnswer)."""
         groups = sorted({name.split(".")[0] for name, _, _ in iter_settings(Settings())})
-        values = self._client.parameters(name, groups)
+        values = self.client.parameters(self.name, groups)
         self.settings = settings_from_mapping({
             name: value for name, value in values.items() if value is not None})
-        # The newest message, its steady time, and that before which it counts for nothing [s].
-        self.message, self._heard, self.since = InertialParameters(), -DEADLINE, 0.0
-        guide.node.create_subscription(
-            InertialParameters, f"{name}/inertial_parameters", self._keep, LATCHED)
+        self.node.create_subscription(
+            InertialParameters, f"{self.name}/inertial_parameters", self._keep, LATCHED)
 
     def _keep(self, message: InertialParameters) -> None:
         self.message, self._heard = message, time.monotonic()
@@ -125,7 +131,7 @@ class NodeLink:
 
     def call(self, kind: Any, service: str, **request: Any) -> str:
         """The message of a service's answer (raises NoAnswer; InvalidData: it refuses)."""
-        answer = self._client.call(kind, f"{self.name}/{service}", request, ANSWER)
+        answer = self.client.call(kind, f"{self.name}/{service}", request, ANSWER)
         if not answer.success:
             raise InvalidData(f"~/{service} of node '{self.name}': {answer.message}")
         return str(answer.message)
@@ -133,7 +139,7 @@ class NodeLink:
     def apply(self, target: str, estimate: str, send: bool) -> Apply.Response:
         """The answer of ~/apply, or, without any, whether the payload may have been sent."""
         try:
-            return self._client.call(Apply, f"{self.name}/apply", {
+            return self.client.call(Apply, f"{self.name}/apply", {
                 "target": target, "estimate": estimate, "send": send}, APPLY)
         except NoAnswer as error:
             return Apply.Response(sent=send and isinstance(error, NoResponse), message=str(error))

@@ -24,10 +24,10 @@ from ..planning_scene import TYPE as SCENE
 from ..planning_scene import SceneWatch
 from ..program import find_type, message_type
 from ..streams import publishing_nodes, subscription_qos
-from .node_link import GuideNode, NodeLink
+from .node_link import NodeLink
 
-# ns, N: in which the weight of a swung payload of 8 kg changes by 5 N, noise by 1 N
-JUMP_TIME, JUMP = 150_000_000, 8.0
+# s, N: in which the weight of a swung payload of 8 kg changes by 5 N, noise by 1 N
+JUMP_TIME, JUMP = 0.15, 8.0
 # ur_dashboard_msgs/SafetyMode; franka_msgs/FrankaRobotState.robot_mode.
 SAFETY = {2: "", 1: "", 3: "protective stop", 4: "recovery mode", 5: "safeguard stop",
           6: "emergency stop of the system", 7: "emergency stop of the robot", 8: "violation",
@@ -61,16 +61,16 @@ class Robot:
     planner: MotionPlanner  # after `prepare`
     is_small = False  # True for motions that go on where the node doubts frames and sign
 
-    def __init__(self, guide: GuideNode, link: NodeLink, options: argparse.Namespace) -> None:
-        self._guide, self._link, self._options = guide, link, options
-        self.recorder, self.scene = Recorder(link.settings), SceneWatch(guide.client)
+    def __init__(self, link: NodeLink, options: argparse.Namespace) -> None:
+        self._link, self._options = link, options
+        self.recorder, self.scene = Recorder(link.settings), SceneWatch(link.client)
         self._said: dict[str, dict[str, Any]] = {}  # by the driver, by topic
         self._controller = ""
-        now = guide.node.get_clock().now
-        for topic, waiting in self.recorder.waiting.items():
-            guide.node.create_subscription(
+        now = link.node.get_clock().now
+        for topic, messages in self.recorder.messages.items():
+            link.node.create_subscription(
                 message_type(topic.type, topic.setting), self._full_name(topic),
-                lambda data, waiting=waiting: waiting.append((now().nanoseconds, bytes(data))),
+                lambda data, messages=messages: messages.append((now().nanoseconds, bytes(data))),
                 subscription_qos(topic), raw=True)
 
     def _full_name(self, topic: InputTopic) -> str:
@@ -81,12 +81,12 @@ class Robot:
     def discover(self) -> None:
         """Subscribe to drivers and planning scenes that are there, of types that are installed."""
         scenes: Source = SCENE, "", self.scene.take
-        for name, type_name in self._guide.client.topics().items():
+        for name, type_name in self._link.client.topics().items():
             for wanted, ending, read in (*SOURCES, scenes):
                 if (type_name == wanted and name.endswith(ending) and name not in self._said
                         and (kind := find_type(type_name)) is not None):
                     said = self._said[name] = {}
-                    self._guide.node.create_subscription(
+                    self._link.node.create_subscription(
                         kind, name, lambda message, said=said, read=read:
                         said.update(read(message) or {}), qos_profile_best_available)
 
@@ -100,53 +100,51 @@ class Robot:
 
     def snapshot(self, seconds: float) -> Snapshot:
         """What was received of the set-up in so long a time."""
-        node, options = self._guide.node, self._options
+        node, options = self._link.node, self._options
         topics = {"wrench": self._full_name(WRENCH), "joints": self._full_name(JOINT_STATES)}
         return Snapshot(
             seconds=seconds, topics=topics, driver=self.driver, **self.recorder.facts(),
             publishers={what: tuple(publishing_nodes(node, name)) for what, name in topics.items()},
-            controllers=find_controllers(node, self._guide.client, options.controller) if (
+            controllers=find_controllers(node, self._link.client, options.controller) if (
                 options.motion) else {},
-            wrench_topics=tuple(name for name, kind in self._guide.client.topics().items()
+            wrench_topics=tuple(name for name, kind in self._link.client.topics().items()
                                 if kind == WRENCH.type
                                 and not name.endswith("/wrench_compensated")))
 
     def prepare(self, seen: Snapshot) -> str:
         """Make the planner of motions around the pose of now (raises InertialIdError: none can be
         made); what they keep clear of, in words; empty: there is no planning scene."""
-        options, self._controller = self._options, seen.fitting[0]
-        surroundings = self.scene.read(self.recorder.place_in_root)
-        arm = Arm(self.recorder.description, seen.frame, options.payload_box,
+        options, self._controller, heard = self._options, seen.fitting[0], self.recorder.read()
+        surroundings = self.scene.read(heard.place_in_root)
+        arm = Arm(heard.streams.urdf, seen.frame, options.payload_box,
                   obstacles=[*options.keep_out, *self.scene.obstacles], is_driven=True)
-        self.planner = MotionPlanner(arm, options.limits, arm.positions(self.recorder.pose),
+        self.planner = MotionPlanner(arm, options.limits, arm.positions(self.recorder.pose()),
                                      Knowledge.usual(self._link.settings))
         return surroundings
 
     @property
     def pose(self) -> np.ndarray:
         """Where all joints are (raises InvalidData: it is not known of one)."""
-        return self.planner.arm.positions(self.recorder.pose)
+        return self.planner.arm.positions(self.recorder.pose())
 
     def move(self, motion: Trajectory, meanwhile: Callable[[], object]) -> Ended:
         """Make a motion; meanwhile: called now and then until it has ended."""
         planner = self.planner
-        execution = MotionExecution(
-            self._guide.node, motion, f"{self._controller}{ENDING}", self._full_name(JOINT_STATES),
+        if self._link.execution:
+            self._link.execution.close()
+        execution = self._link.execution = MotionExecution(
+            self._link.node, motion, f"{self._controller}{ENDING}", self._full_name(JOINT_STATES),
             lambda: violations(planner.arm, motion, self.pose, planner.limits), self.find_fault,
             self._options.silence, lambda: self.driver.speed or 1.0)
         with ThreadPoolExecutor(1, "motion") as watch:
             ended = watch.submit(execution.run)
             while not wait([ended], 0.05).done:
                 meanwhile()
-        if execution.is_settled:
-            execution.close()
-        else:
-            self._guide.unsettled.append(execution)
         return ended.result()
 
     def find_fault(self) -> str:
         """What must stop the arm, in one sentence; empty where nothing must."""
-        if self._guide.stop.is_set():
+        if self._link.stop.is_set():
             return "interrupted"
         if stopped := self.driver.stopped:
             return stopped

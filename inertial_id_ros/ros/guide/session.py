@@ -21,7 +21,7 @@ from ...estimate import UNOBSERVED
 from ...kinds import Doubt
 from ..conversions import payload_text
 from ..identify_action import TILT, TURN, describe_missing
-from .node_link import LATEST, GuideNode, NodeLink
+from .node_link import LATEST, NodeLink
 from .robot import Robot, Trajectory
 
 ARRIVAL = 6.0  # s until wrench and joint states have come once
@@ -39,10 +39,10 @@ NO_ANSWER = (f"The controller has not answered. This program stays for up to {LA
 class Session:
     """An arm with a payload, and the node that identifies it; a step that ends it raises End."""
 
-    def __init__(self, guide: GuideNode, options: argparse.Namespace, show: Show) -> None:
-        self.guide, self.options, self.show = guide, options, show
-        self.link = NodeLink(guide, options.node)
-        self.robot = Robot(guide, self.link, options)
+    def __init__(self, link: NodeLink, options: argparse.Namespace, show: Show) -> None:
+        self.link, self.options, self.show = link, options, show
+        link.connect()
+        self.robot = Robot(link, options)
         self._is_identifying, self._saved, self._status = False, "", CHECK_FAILED
 
     def run(self) -> End:
@@ -64,11 +64,11 @@ class Session:
         """The checks at rest."""
         self.show.step("check", f"at rest, for {LISTENED:g} s")
         recorder = self.robot.recorder
-        self.guide.wait(ARRIVAL, lambda: recorder.pose and len(recorder.wrench()))
+        self.link.wait(ARRIVAL, lambda: recorder.pose() and len(recorder.wrench()))
         for _ in range(TRIES):
             self.robot.discover()
             recorder.begin()
-            self.guide.wait(LISTENED, recorder.update)
+            self.link.wait(LISTENED)
             seen = self.robot.snapshot(LISTENED)
             rows = check_at_rest(seen, self.link.settings, self.options.motion)
             if not failed(rows):
@@ -98,13 +98,13 @@ class Session:
             else:
                 self._have_moved("tilt the wrist by about 20° to either side, about two axes, and "
                                  "hold it still again")
-            self.guide.wait(SETTLED)
+            self.link.wait(SETTLED)
         except End as end:
             if end.advice != AFTER_A_STOP:
                 raise
             stopped = end
         self.robot.is_small = False
-        self._note(check_by_motion(self.robot.recorder.window(), self.link.settings),
+        self._note(check_by_motion(self.robot.recorder.read().window, self.link.settings),
                    "The arm has stopped; nothing was applied.")
         if stopped:  # the rows do not say why
             raise stopped
@@ -157,14 +157,14 @@ class Session:
         else:
             self._have_moved("turn the wrist about other axes than before, for some seconds, and "
                              "hold it still again")
-        self.guide.wait(SETTLED)
+        self.link.wait(SETTLED)
         present = found.phi * ((stated or 0.0) / found.phi[0])
-        proof = prove(self.robot.recorder.window(), found.bias, present, found.phi,
+        proof = prove(self.robot.recorder.read().window, found.bias, present, found.phi,
                       self.link.settings)
         if proof is None:
             raise End(NOT_APPLIED, "The motion for the proof was not recorded.")
         self.show.prove(proof)
-        if not proof.is_given:
+        if not proof.is_proof:
             raise End(NOT_APPLIED, "Not proved: the payload leaves more of the wrench of another "
                       "motion than the errors of the sensor explain. Nothing was applied.")
         self.show.say("proved", True)
@@ -202,10 +202,10 @@ class Session:
         self.show.motion(motion.words, motion.duration)
         ended = self.robot.move(motion, self._progress)
         if not ended.is_at_rest:
-            raise End(INTERRUPTED if self.guide.stop.is_set() else self._status,
+            raise End(INTERRUPTED if self.link.stop.is_set() else self._status,
                       f"It is not known whether the arm has stopped ({ended.reason}): use the "
                       "emergency stop. Nothing was applied.", NO_ANSWER)
-        if self.guide.stop.is_set():
+        if self.link.stop.is_set():
             raise interrupted("the arm has stopped; ")
         if ended.reason:
             raise End(self._status, f"The arm has stopped: {ended.reason}. Nothing was applied.",
@@ -214,11 +214,11 @@ class Session:
     def _have_moved(self, words: str) -> None:
         """Tell a person a motion, and wait until the arm has moved and rests again."""
         self.show.motion(words, 0.0)
-        begin = before = self.robot.recorder.pose
+        begin = before = self.robot.recorder.pose()
         has_moved, end = False, time.monotonic() + self.options.timeout
         while time.monotonic() < end:
             self._wait(0.5)
-            now = self.robot.recorder.pose
+            now = self.robot.recorder.pose()
             has_moved = has_moved or _farthest(begin, now) > BY_HAND
             if has_moved and _farthest(before, now) < STILL:
                 return
@@ -229,7 +229,7 @@ class Session:
         """Show what is known, for so long; what is missing then."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:
-            self.guide.wait(min(left, SHOWN))
+            self.link.wait(min(left, SHOWN))
             missing = self._progress()
         return missing
 
