@@ -131,13 +131,13 @@ def moves(case: Case) -> str:
 def no_service(case: Case) -> str:
     """A service that will be called is not there, or of another type, or not installed."""
     there = case.robot.services()
-    for service, kinds in case.target.services().items():
+    for service, wanted in case.target.services().items():
         name = case.robot.resolve(service)
         kind = there.get(name, "")
         if not kind:
             return f"there is no service '{name}'; is the driver running, and apply.service right?"
-        if kind not in kinds:
-            return f"service '{name}' has the type {kind}; expected: {' or '.join(kinds)}"
+        if kind != wanted:
+            return f"service '{name}' has the type {kind}; expected: {wanted}"
         if not find_type(kind):
             return (f"{kind} is not installed where this node runs; source the workspace that has "
                     f"{kind.split('/')[0]}, or run the lines in `calls`")

@@ -61,7 +61,7 @@ class UniversalRobots(Target):
     changes_wrench = True
     topic = "dynamic_joint_states"
     default, flange = "io_and_status_controller/set_payload", "tool0"
-    kinds = ("ur_msgs/srv/SetPayload",)
+    kind = "ur_msgs/srv/SetPayload"
     # Models by their whole name, as ur_rsp.launch.py gives it: only those whose manual was read.
     ratings: Mapping[str, tuple[float, str]] = {
         "ur3": (3.0, "UR3/CB3 User Manual 3.10, A.1"),
@@ -98,12 +98,10 @@ class UniversalRobots(Target):
             why = "it is unobserved; the robot takes it for zero"
         return Plan(values_of(payload, not why), (f"the inertia: {why}",) if why else ())
 
-    def send(self, values: Values) -> None:
+    def request(self, values: Values) -> Values:
         if "payload" in self.robot.request_fields(self.service):
-            self.call({"payload": _inertia(values)})
-        else:
-            self.call({"mass": values[MASS], "center_of_gravity": _xyz(values[COM]),
-                       **_entries(values)})
+            return {"payload": _inertia(values)}
+        return {"mass": values[MASS], "center_of_gravity": _xyz(values[COM]), **_entries(values)}
 
 
 class Franka(Target):
@@ -118,7 +116,7 @@ class Franka(Target):
     changes_wrench = takes_inertia = True
     topic = "franka_robot_state_broadcaster/robot_state"
     default, flange = "service_server/set_load", "fr3_link8"
-    kinds = ("franka_msgs/srv/SetLoad",)
+    kind = "franka_msgs/srv/SetLoad"
     idle = 1  # of FrankaRobotState.robot_mode
 
     def _state(self) -> Any:
@@ -137,14 +135,13 @@ class Franka(Target):
             yield (f"robot_mode is {int(state.robot_mode)}; the robot takes a load only in mode "
                    f"{self.idle} (idle): deactivate the controllers that command it")
 
-    def send(self, values: Values) -> None:
+    def request(self, values: Values) -> Values:
         names = self.robot.request_fields(self.service)
         if names and "mass" not in names:
-            self.call({"load_inertia": {"header": {"frame_id": self.frame({})},
-                                        "inertia": _inertia(values)}})
-        else:
-            tensor = tensor_from_six(values[INERTIA]).flatten(order="F").tolist()
-            self.call({"mass": values[MASS], "center_of_mass": values[COM], "load_inertia": tensor})
+            return {"load_inertia": {"header": {"frame_id": self.frame({})},
+                                     "inertia": _inertia(values)}}
+        tensor = tensor_from_six(values[INERTIA]).flatten(order="F").tolist()
+        return {"mass": values[MASS], "center_of_mass": values[COM], "load_inertia": tensor}
 
 
 class XArm(Target):
@@ -152,25 +149,25 @@ class XArm(Target):
     configuration of this package identifies, holds everything with any payload."""
 
     default, flange = "xarm/set_tcp_load", "link_eef"
-    kinds = ("xarm_msgs/srv/SetTcpLoad",)
+    kind = "xarm_msgs/srv/SetTcpLoad"
     success = ("ret", 0)
     left_out = ("the inertia: set_tcp_load takes none",)
     notes = ("the controller forgets it when it restarts, unless its configuration is saved",)
 
-    def send(self, values: Values) -> None:
-        self.call({"weight": values[MASS], "center_of_gravity": _millimetres(values)})
+    def request(self, values: Values) -> Values:
+        return {"weight": values[MASS], "center_of_gravity": _millimetres(values)}
 
 
 class Dobot(Target):
     """``SetPayload`` of DOBOT_6Axis_ROS2_V4, for controllers of version 4, in millimetres."""
 
     default, flange = "dobot_bringup_ros2/srv/SetPayload", "Link6"
-    kinds = ("dobot_msgs_v4/srv/SetPayload",)
+    kind = "dobot_msgs_v4/srv/SetPayload"
     success = ("res", 0)
     left_out = ("the inertia: SetPayload takes none",)
 
-    def send(self, values: Values) -> None:
-        self.call({"load": values[MASS], **_xyz(_millimetres(values))})
+    def request(self, values: Values) -> Values:
+        return {"load": values[MASS], **_xyz(_millimetres(values))}
 
 
 class Doosan(Target):
@@ -186,16 +183,15 @@ class Doosan(Target):
              "the tool is lost when the controller reboots")
 
     def _beside(self, name: str) -> tuple[str, str]:
-        """Type and name of a service beside the one that is set."""
-        return (f"dsr_msgs2/srv/{name.title().replace('_', '')}",
-                posixpath.join(posixpath.dirname(self.service), name))
+        """Name and type of a service beside the one that is set."""
+        return (posixpath.join(posixpath.dirname(self.service), name),
+                f"dsr_msgs2/srv/{name.title().replace('_', '')}")
 
-    def services(self) -> Mapping[str, tuple[str, ...]]:
-        return {service: (kind,) for kind, service in map(
-            self._beside, ("config_create_tool", "set_current_tool"))}
+    def services(self) -> Mapping[str, str]:
+        return dict(map(self._beside, ("config_create_tool", "set_current_tool")))
 
     def read(self) -> Values:
-        kind, service = self._beside("get_current_tool")
+        service, kind = self._beside("get_current_tool")
         if self.robot.resolve(service) not in self.robot.services():
             return {}
         answer = self.robot.call(kind, service, {})
@@ -211,27 +207,27 @@ class Doosan(Target):
         name = {"name": values["name"]}
         if MASS in values:
             with suppress(InertialIdError):  # there was none
-                self.call(name, *self._beside("config_delete_tool"))
-            self.call({**name, "weight": values[MASS], "cog": _millimetres(values),
-                       "inertia": [0.0] * 6}, *self._beside("config_create_tool"))
-        self.call(name, *self._beside("set_current_tool"))
+                self.call(*self._beside("config_delete_tool"), name)
+            self.call(*self._beside("config_create_tool"), {
+                **name, "weight": values[MASS], "cog": _millimetres(values), "inertia": [0.0] * 6})
+        self.call(*self._beside("set_current_tool"), name)
 
 
 class Fanuc(Target):
     """A payload schedule of fanuc_driver, by ``set_payload_comp``."""
 
     default, flange = "fanuc_gpio_controller/set_payload_comp", "fanuc_flange"
-    kinds = ("fanuc_msgs/srv/SetPayloadComp",)
+    kind = "fanuc_msgs/srv/SetPayloadComp"
     success = ("result", 0)
     takes_inertia = True
     left_out = ("the products of inertia: it takes the moments about the axes only",)
     notes = ("it takes effect only for the schedule in use, with payload compensation enabled",)
 
-    def send(self, values: Values) -> None:
+    def request(self, values: Values) -> Values:
         moments = np.diagonal(tensor_from_six(values[INERTIA])).tolist()
-        self.call({"payload_schedule_id": self.settings.apply.schedule, "mass": values[MASS],
-                   **{f"cg_{axis}": x for axis, x in _xyz(values[COM]).items()},
-                   **{f"in_{axis}": x for axis, x in _xyz(moments).items()}})
+        return {"payload_schedule_id": self.settings.apply.schedule, "mass": values[MASS],
+                **{f"cg_{axis}": x for axis, x in _xyz(values[COM]).items()},
+                **{f"in_{axis}": x for axis, x in _xyz(moments).items()}}
 
 
 # ---- controllers ---------------------------------------------------------------------------------
@@ -254,9 +250,6 @@ class ParameterTarget(Target):
             raise InvalidSetting(f"wrench.topic is '{topic}', which is no topic of a "
                                  "force_torque_sensor_broadcaster; name its node in apply.service")
         return str(self.robot.resolve(name))
-
-    def services(self) -> Mapping[str, tuple[str, ...]]:
-        return {}
 
     def read(self) -> Values:
         return dict(self.robot.parameters(self.node, list(self.prefixes)))

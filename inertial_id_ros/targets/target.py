@@ -7,7 +7,6 @@ it talks to other nodes may be a recorder, and the values may be those that it h
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -66,7 +65,7 @@ class Plan(NamedTuple):
     what: str = ""  # that is sent, in words; empty: the payload
 
 
-class Target(ABC):
+class Target:
     """A driver or controller; here, one whose single service takes all that hangs on a flange.
     robot: client of other nodes, as `ros.ros_client.RosClient` is."""
 
@@ -78,8 +77,7 @@ class Target(ABC):
     takes_inertia = False  # its request needs one
     topic = ""  # on which it publishes its payload; empty: none
     ratings: Mapping[str, tuple[float, str]] = {}  # payload [kg], source, by model in the URDF
-    default = flange = ""  # name of the service; frame
-    kinds: tuple[str, ...] = ()  # types of which the service has one
+    default = kind = flange = ""  # name of the service, and its type; frame
     success: tuple[str, Any] = ("success", True)  # field of the response, and its value
     left_out: tuple[str, ...] = ()  # of every plan; notes, too
     notes: tuple[str, ...] = ()
@@ -92,9 +90,9 @@ class Target(ABC):
         """Name of the service."""
         return self.settings.apply.service or self.default
 
-    def services(self) -> Mapping[str, tuple[str, ...]]:
-        """Services that will be called, with the types of which one is expected."""
-        return {self.service: self.kinds}
+    def services(self) -> Mapping[str, str]:
+        """Services that will be called, with their types."""
+        return {self.service: self.kind} if self.kind else {}
 
     def read(self) -> Values:
         """What it has now; empty: it does not say (raises InertialIdError)."""
@@ -116,18 +114,22 @@ class Target(ABC):
         return Plan(values_of(payload, self.takes_inertia), self.left_out,
                     (*self.notes, UNMEASURED) if vague else self.notes)
 
-    @abstractmethod
+    def request(self, values: Values) -> Values:
+        """The fields of the request that its service is called with, for `send`."""
+        raise NotImplementedError
+
     def send(self, values: Values) -> None:
         """Send values.
 
         Raises:
-            InertialIdError: it refuses, or is not there; `NoResponse` where it may have accepted.
+            InertialIdError: it refuses (Refused), or is not there; `NoResponse` where it may have
+                accepted.
         """
+        self.call(self.service, self.kind, self.request(values))
 
-    def call(self, request: Values, kind: str = "", service: str = "") -> None:
-        """Call its service, or another one (raises Refused where it has not succeeded)."""
-        service = service or self.service
-        response = self.robot.call(kind or self.kinds[0], service, request)
+    def call(self, service: str, kind: str, request: Values) -> None:
+        """Call a service (raises Refused where it has not succeeded)."""
+        response = self.robot.call(kind, service, request)
         field, expected = self.success
         if response is not None and getattr(response, field, None) != expected:
             raise Refused(f"service '{service}' refuses: {response}")
