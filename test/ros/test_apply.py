@@ -62,7 +62,8 @@ def defaults(request):
 def driver(stage, request):
     """A stand-in of the driver that the node has found, and not one that has just ended."""
     def is_there():
-        return "there is no service" not in stage.apply(UR, estimate=SAVED).message
+        return "'/io_and_status_controller/set_payload'" not in stage.apply(
+            UR, estimate=SAVED).message
 
     wait_until(lambda: not is_there())
     with stage.with_stand_in(Driver, getattr(request, "param", "")) as driver:
@@ -110,7 +111,7 @@ def test_the_admittance_controller_takes_newtons_about_the_sensor_and_gives_them
 
 
 def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_saved(stage, controller):
-    words = "load.reference_mass is 4.000 kg"
+    words = "4.000 kg"
     use(stage, "load.reference_mass", 4.0)
     stage.move_again()
     wait_for_finding(stage, "reference_contradicted", words)
@@ -142,9 +143,9 @@ def test_what_was_sent_and_cannot_be_read_back_was_sent(stage):
         wait_until(lambda: stage.apply("admittance_controller", estimate=SAVED).success)
         answer = stage.apply("admittance_controller", send=True, estimate=SAVED)
     assert len(controller.sent) == 1
-    assert answer.success and "sent, not confirmed" in answer.message, answer.message
+    assert answer.success and answer.sent, answer.message
     entry = applications(stage)[-1]
-    assert entry["sent"] and not entry["failure"]
+    assert entry["sent"] and not entry["failure"] and not entry["after"]
 
 
 @pytest.mark.parametrize("frame", ["tool0", "tilted"])
@@ -199,7 +200,8 @@ def test_nothing_is_sent_while_the_arm_moves_or_nobody_knows(stage, driver):
     mover, is_seen = threading.Thread(target=move), threading.Event()
     mover.start()
     try:
-        wait_until(lambda: "the arm moves: joint" in stage.apply(UR, estimate=SAVED).message)
+        wait_until(lambda: any(f"joint '{name}'" in stage.apply(UR, estimate=SAVED).message
+                               for name in stage.robot.cobot.joint_names))
     finally:
         is_seen.set()
         mover.join()
@@ -226,7 +228,7 @@ def test_the_node_goes_on_while_a_driver_does_not_answer(stage, driver):
     assert not slow.done()
     stage.client.spin_until(slow.done)
     answer = slow.result()
-    assert not answer.success and answer.sent and "sent, not confirmed" in answer.message
+    assert not answer.success and answer.sent
     entry = applications(stage)[-1]
     assert entry["failure"] and entry["sent"]
     assert entry["before"]["mass"] == pytest.approx(BEFORE["mass"])
@@ -279,7 +281,7 @@ def test_what_the_driver_removes_from_then_on_is_removed_and_counted_once(tmp_pa
         assert got["mass"] == pytest.approx(whole, abs=MASS_TOLERANCE)
         np.testing.assert_allclose(got["com"], com, atol=COM_TOLERANCE)
         assert any(state.mode == CompensationState.SILENT
-                   and "a payload is being applied to universal_robots" in state.reason
+                   and UR in state.reason
                    for state in states)
         stage.client.spin_until(lambda: states[-1].mode == CompensationState.SILENT)
         stage.end_rest()
