@@ -120,7 +120,7 @@ def test_only_what_is_required_must_be_known(monkeypatch, require, known, doubt,
 def test_two_publishers_are_named_and_neither_is_used(bench):
     bench.after(0.0, a_message(1))
     bench.publishers = 2
-    assert "more than one program" in bench.after(0.2, a_message(2)).reason
+    assert bench.client.topic in bench.after(0.2, a_message(2)).reason
     bench.publishers = 1
     assert bench.after(0.2, a_message(3))
 
