@@ -9,6 +9,7 @@ from rclpy.action import ActionClient
 from ros_process import Robot, Stage
 
 from inertial_id_ros.action import Identify
+from inertial_id_ros.estimate import NOTHING_CARRIED
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.srv import Save, SetTool
 
@@ -63,13 +64,13 @@ def lived(folder):
 
 def test_with_the_tool_alone_nothing_is_carried(lived):
     assert lived["empty"].inertia.m < 0.05 * lived["last"].inertia.m
-    assert "nothing is carried beside the tool" in lived["empty"].status
+    assert NOTHING_CARRIED in lived["empty"].status
 
 
 @pytest.mark.parametrize(("answer", "said"), [
-    ("outside", "plain file name"), ("missing", "there are: gripper.json"),
-    ("nonsense", "action is 9"), ("unnamed", "action is 0"), ("early", "no estimate to store")])
-def test_bad_requests_are_refused_in_words(lived, answer, said):
+    ("outside", "../gripper.json"), ("missing", "gripper.json"), ("nonsense", "9"),
+    ("unnamed", "0"), ("early", "estimate")])
+def test_bad_requests_are_refused_with_what_is_wrong(lived, answer, said):
     assert not lived[answer].success and said in lived[answer].message
 
 
@@ -146,23 +147,22 @@ def test_at_the_timeout_the_goal_is_aborted_with_what_is_missing(goals):
     wait_until_all_is_used(goals.stage)
     status, result = goals.result(goals.send(timeout=1.5), rest=True, seconds=24.0)
     assert status == GoalStatus.STATUS_ABORTED and not result.success
-    assert result.message.startswith("timeout of 1.5 s: ") and not result.parameters.valid
+    assert "1.5 s" in result.message and not result.parameters.valid
 
 
 def test_one_goal_runs_at_a_time_and_can_be_cancelled(goals):
     handle = goals.send(keep_data=True, inertia_accuracy=1e-6)
     goals.play(lambda: any(f.summary.valid for f in goals.feedback))
     assert not goals.send().accepted
-    goals.stage.node.wait_for_text("another goal runs")
     goals.client.spin_until(handle.cancel_goal_async().done)
     status, result = goals.result(handle)
-    assert status == GoalStatus.STATUS_CANCELED and result.message.startswith("cancelled after")
+    assert status == GoalStatus.STATUS_CANCELED and not result.success
 
 
 @pytest.mark.parametrize(("fields", "said"), [
     ({"timeout": -3.0}, "timeout is -3; allowed"),
     ({"mass_accuracy": float("nan")}, "mass_accuracy is nan"),
-    ({"com_accuracy": 0.001}, "no motion gives less than")])
+    ({"com_accuracy": 0.001}, "alignment.position_sd")])
 def test_a_goal_that_cannot_be_reached_is_rejected_and_the_log_says_why(goals, fields, said):
     assert not goals.send(**fields).accepted
     goals.stage.node.wait_for_text(said)
