@@ -59,7 +59,7 @@ def stage(running):
 
 def test_tare_takes_the_reading_at_rest_as_the_bias(stage):
     early = stage.client.call(Trigger, f"{NODE}/tare")
-    assert not early.success and "tare needs" in early.message
+    assert not early.success and early.message
     stage.robot.publish_description()
     stage.robot.play(1.5, wrench=BIAS, rest=True)
     response = stage.client.call(Trigger, f"{NODE}/tare")
@@ -70,9 +70,8 @@ def test_tare_takes_the_reading_at_rest_as_the_bias(stage):
     np.testing.assert_allclose([f.x, f.y, f.z], BIAS[:3], atol=0.1)
     np.testing.assert_allclose([t.x, t.y, t.z], BIAS[3:], atol=0.01)
     assert message.inertia.m == pytest.approx(stage.robot.cobot.payload.mass, rel=0.02)
-    for said in ("the tare is dropped", "there was no tare"):
-        answer = stage.client.call(Trigger, f"{NODE}/untare")
-        assert answer.success and said in answer.message
+    dropped, none = (stage.client.call(Trigger, f"{NODE}/untare") for _ in range(2))
+    assert dropped.success and none.success and dropped.message != none.message
 
 
 def test_bad_messages_are_named_and_nothing_wrong_is_published(stage):
@@ -204,10 +203,10 @@ def test_an_inactive_node_is_silent_and_shows_no_old_estimate(managed):
     client, robot = managed.client, Robot(managed.client)
     assert change(managed, CONFIGURE)
     refused = client.call(Trigger, f"{NODE}/tare")
-    assert not refused.success and "the node is inactive; activate it" in refused.message
+    assert not refused.success and "inactive" in refused.message
     answer = get_estimate(managed)
-    assert not answer.success and answer.message == "the node is inactive"
-    assert answer.parameters.status == "the node is inactive"
+    assert not answer.success and "inactive" in answer.message
+    assert answer.parameters.status == answer.message
     assert change(managed, ACTIVATE)
     robot.publish_description()
     robot.play(4.0)
