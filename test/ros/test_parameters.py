@@ -59,15 +59,15 @@ def test_every_setting_is_a_parameter_with_type_unit_and_range(make):
 
 
 @pytest.mark.parametrize(("values", "said"), [
-    ({"wrench__noise": [-1.0, 0.1]}, "wrench.noise is -1 N, N m; allowed: above 0 N, N m"),
-    ({"estimator__method": "magic"}, "estimator.method is 'magic'; allowed: "),
-    ({"wrench__topci": "x"}, "unknown setting 'wrench.topci'"),
-    ({"payload__mass": 1.0}, "payload.mass is written by the node"),
+    ({"wrench__noise": [-1.0, 0.1]}, ("wrench.noise", "-1", "above 0 N, N m")),
+    ({"estimator__method": "magic"}, ("estimator.method", "'magic'", "density")),
+    ({"wrench__topci": "x"}, ("'wrench.topci'",)),
+    ({"payload__mass": 1.0}, ("payload.mass",)),
 ])
 def test_a_bad_value_is_refused_with_name_value_and_what_is_allowed(make, values, said):
     with pytest.raises(InertialIdError) as caught:
         make(**values)
-    assert said in str(caught.value) and "\n" not in str(caught.value)
+    assert all(part in str(caught.value) for part in said) and "\n" not in str(caught.value)
 
 
 def started(*words):
