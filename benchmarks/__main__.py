@@ -17,8 +17,10 @@ HERE = Path(__file__).parent
 PARTS = {"referee": ("--runs", "2", "--baseline"), "robot": (), "joint_torque": ("--runs", "4"),
          "next_motion": ("--tasks", "0", "1", "2"), "load": (), "compensation": ()}
 # Metrics of the referee that are shown; each table holds the rows that have the last of them.
-SHOWN = (("e_m, median", "e_COM, median", "in_m, misses", "claimed_m, mean"),
+SHOWN = (("e_m, mean", "e_COM, mean", "e_J, mean"), ("e_m, mean", "in_m, mean", "in_z, mean"),
+         ("e_m, median", "e_COM, median", "in_m, misses", "claimed_m, mean"),
          ("in_m, mean", "in_COM, mean", "wrong_s, mean", "named, mean"),
+         ("dropped, mean", "silent_s, mean", "named_s, median", "right_s, 90 %"),
          ("named_s, most", "wrong_s, most"), ("named_grip_s, 90 %", "right_grip_s, 90 %"),
          ("ms, mean",), ("s, mean",))
 METRIC = re.compile(r"(\S.{,26}?) +(\w+, (?:mean|median|most|rms|misses|sum|\d+ %))")
