@@ -20,7 +20,7 @@ from inertial_id_ros.api import Settings, identify_accelerations
 from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.geometry.shape import Shape
-from inertial_id_ros.identify.identifier import make_identifier
+from inertial_id_ros.identify.identifier import Identifier
 from inertial_id_ros.inertia import point_columns
 from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
 
@@ -68,7 +68,7 @@ class Live:
     """A node's core without ROS: identification and live compensation, in simulated time."""
 
     def __init__(self, changes: Mapping[str, Any], urdf: str = "") -> None:
-        self._made = make_identifier(settings(changes))
+        self._made = Identifier(settings(changes))
         given = self._made.settings
         self._live = Compensation(given.compensation, given.wrench.sign)
         self._has_chain = False

@@ -9,21 +9,20 @@ from dataclasses import replace
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidData, InvalidSetting
-from ..estimate import Estimate, NoEstimate
+from ..estimate import Estimate, Outcome
 from ..io.fields import as_names, as_rows, as_stamps
 from ..io.inputs import Edges, JointStates, Samples, Wrenches
-from ..kinds import Finding
 from ..model.tool import Tool
 from ..settings import Settings
-from .identifier import Identifier as Core
-from .identifier import make_identifier
+from . import identifier
 
 
-class Identifier:
+class Identifier(identifier.Identifier):
     """Payload identification from samples that are added as arrays, all at once or step by step.
 
     Stamps (n,) [ns] of a stream increase, from call to call too. Methods that take arrays raise
-    InvalidData where one has the wrong shape, type or unit.
+    InvalidData where one has the wrong shape, type or unit. Without a robot description, add
+    transforms instead of joint states.
 
     Args:
         settings: see `docs/settings.md`, e.g. ``Settings().replace({"shape.max_reach": 0.3})``;
@@ -39,16 +38,9 @@ class Identifier:
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings if settings is not None else Settings()
-        self._core = make_identifier(self.settings)
-        self._last: Estimate | NoEstimate | None = None
-        self._waiting: list[Samples] = []
+        super().__init__(settings if settings is not None else Settings())
+        self._told: Outcome | None = None
         self._newest: dict[tuple[str, ...], int] = {}
-
-    def set_robot_description(self, urdf: str) -> None:
-        """Use the robot of this URDF text, in which the frame of the wrench is a link; without one,
-        add transforms. Raises InvalidModel, and then the one before stays in use."""
-        self._core.set_robot_description(urdf)
 
     def add_joint_states(self, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
                          efforts: ArrayLike | None = None) -> None:
@@ -86,52 +78,32 @@ class Identifier:
         """Add a fixed pose of a frame in its parent: translation (3,) [m], quaternion x, y, z, w.
         """
         as_names("parent and child", [parent, child])
-        self._core.add_static_transform(
+        super().add_static_transform(
             parent, child, as_rows("translation", translation, (3,)).tolist(),
             as_rows("quaternion", quaternion, (4,)).tolist())
 
-    def solve(self) -> Estimate | NoEstimate:
+    def solve(self) -> Outcome:
         """Estimate the payload from the last `buffer.window` seconds of all samples so far.
 
         May be called after every few samples or once at the end. A `NoEstimate` says why there is
         none. Without new samples the last estimate comes again, marked as stale.
         """
-        last, now = self._last, self._updated().solve()
-        self._last = now
-        if isinstance(now, Estimate) and isinstance(last, Estimate) and not now.stale and (
-                now.stamp_ns == last.stamp_ns):
+        before, self._told = self._told, super().solve()
+        now = self._told
+        if isinstance(now, Estimate) and isinstance(before, Estimate) and not now.stale and (
+                now.stamp_ns == before.stamp_ns):
             return now.as_stale("no new samples")
         return now
 
-    def finish(self) -> None:
-        """Let the last samples settle, as no more will follow: `solve` then uses them in full."""
-        self._updated().finish()
-
-    def findings(self) -> tuple[Finding, ...]:
-        """List everything about the samples so far that deserves attention, errors first."""
-        return self._updated().findings()
-
-    def tare(self) -> str:
-        """Use the mean wrench of the last second, at rest and without payload, as the bias; says
-        what was stored. Raises NotEnoughData for too few samples, or a sensor that moves."""
-        return self._updated().tare()
-
-    def untare(self) -> str:
-        """Drop the tare: the bias is estimated from the samples alone again. Says whether there was
-        one."""
-        return self._updated().untare()
-
     def set_tool(self, tool: Tool | None) -> None:
         """Identify the object without this tool from the next samples on; None: all there is."""
-        made = self._updated()
-        made.believe(replace(made.beliefs, tool=tool))
+        self.believe(replace(self.beliefs, tool=tool))
 
-    def reset(self) -> None:
+    def reset(self, reason: str = "reset was called") -> None:
         """Forget all samples; keep robot description, fixed transforms, tool and bias."""
-        self._waiting.clear()
         self._newest.clear()
-        self._last = None
-        self._core.reset("reset was called")
+        self._told = None
+        super().reset(reason)
 
     def _add(self, stream: tuple[str, ...], samples: Samples) -> None:
         """Keep samples of a stream for the next call that needs them.
@@ -146,10 +118,4 @@ class Identifier:
             raise InvalidData(f"stamps of {stream[0]} begin at {first} ns, but samples up to "
                               f"{before} ns were added before; add them in order, or call reset()")
         self._newest[stream] = int(samples.stamps[-1])
-        self._waiting.append(samples)
-
-    def _updated(self) -> Core:
-        """The identifier, once it has processed all samples that were added."""
-        waiting, self._waiting = self._waiting, []
-        self._core.add_arrays(waiting)
-        return self._core
+        self.waiting.append(samples)

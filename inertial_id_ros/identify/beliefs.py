@@ -21,7 +21,7 @@ from ..motion.source import Streams
 from ..samples.ring import FEW, SECOND
 from ..settings import Settings
 
-TARE_REST, TARE_TURN = 5.0, 0.02  # deviations of the noise, rad/s: readings at rest vary less
+TARE_REST = 5.0  # deviations of the noise: readings at rest vary less
 OLD_TARE = 0.2  # deviation of an earlier run's tare, as share of that before any data
 
 
@@ -98,17 +98,16 @@ class Basis:
 
     Attributes:
         frame: of the wrench; empty until known.
+        estimator: of the settings (raises InertialIdError: it cannot be made).
     """
 
     settings: Settings
     beliefs: Beliefs
-    estimator: Estimator
     frame: str = ""
+    estimator: Estimator = field(init=False)
 
-
-def basis_of(settings: Settings, beliefs: Beliefs, frame: str = "") -> Basis:
-    """A basis with the estimator of the settings (raises InertialIdError: it cannot be made)."""
-    return Basis(settings, beliefs, create(settings), frame)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "estimator", create(self.settings))
 
 
 def named_beliefs(settings: Settings) -> Beliefs:
@@ -170,9 +169,9 @@ def tare_of(history: History, settings: Settings, frame_id: str) -> Tare:
                             f"{len(stamps)} were received")
     motion = history.motion((newest - SECOND) // BIN_NS, newest // BIN_NS + 1)
     turn = float(np.linalg.norm(motion.omega, axis=1).max(initial=0.0))
-    if turn > TARE_TURN:
+    if turn > settings.apply.rest_speed:
         raise NotEnoughData(f"the sensor turns with {turn:.3f} rad/s; tare needs it at rest "
-                            f"(at most {TARE_TURN} rad/s)")
+                            f"(at most {settings.apply.rest_speed} rad/s)")
     readings = settings.wrench.sign * rows
     spread = float((readings.std(axis=0) / np.repeat(settings.wrench.noise, 3)).max())
     if spread > TARE_REST:

@@ -76,13 +76,12 @@ class Course:
         self._events: dict[str, tuple[int, float, int]] = {}  # bin, change of mass [kg], how often
         self._judged = 0
         self._faults: list[Fault] = []
-        self._concluded: dict[int, Conclusion] = {}  # the newest, by the bins before which
         self.believe(basis)
 
     def believe(self, basis: Basis) -> None:
         """Go on with the same samples on another basis."""
         self.basis = basis
-        self._concluded.clear()
+        self._until = -1  # bin before which the newest conclusion on this basis was made
         self._known: tuple[Known, ...] = ()  # of the last two searches
         self._waiting: tuple[int, Explained] | None = None  # until the scan has judged its rows
         if tool := basis.beliefs.tool:
@@ -128,15 +127,17 @@ class Course:
             late = max(round(self.scan.setup.delay / BIN), 0)
             for event in self.scan.update(self.history, end - HALF - late, self._is_same):
                 self._note(event)
-                self._follow(event)
             if end % EVERY == 0:
                 self._conclude(end)
             due = self.conclusion(end) if end % self.period == 0 else None
-            self._follow()
+            if self._load is None:  # no load is taken off joint torques
+                self.latch.update(self.scan)
             if due is not None:
                 yield due
 
     def _note(self, event: Event) -> None:
+        if self._load is None:
+            self.latch.update(self.scan, event)
         if event.kind is Kind.SUSPECT:
             self._distrust(event.first - HALF)
         elif name := NAMES.get(event.kind):
@@ -154,11 +155,6 @@ class Course:
         if self.scan.onset is not None:
             yield "contact", {"seconds": BIN * (self.ready - self.scan.onset),
                               "count": len(self.history.marks.contacts)}
-
-    def _follow(self, event: Event | None = None) -> None:
-        """Let the latch follow an event or calm rows; no load is taken off joint torques."""
-        if self._load is None:
-            self.latch.update(self.scan, event)
 
     def _distrust(self, onset: int) -> None:
         """Drop what was found in windows that reach beyond a bin: estimates use samples before the
@@ -184,20 +180,20 @@ class Course:
         number depends on the rate, must see the same models.
         """
         until = self._undisturbed(end)
-        if until not in self._concluded:
-            said = self._estimate(until, search=until == end)
-            self._concluded = dict([*list(self._concluded.items())[-1:], (until, said)])
-        self.newest = now = self._concluded[until]
+        if self.newest is None or until != self._until:
+            self.newest, self._until = self._estimate(until, search=until == end), until
         if self._waiting is not None:
             self.scan.use(self._waiting[1].setup, any(walk_of(self._waiting[1])))
-        self._waiting = None if now.explained is None else (end, now.explained)
-        if now.explained is not None:
-            self.latch.judge(end, now.doubt)
+        explained = self.newest.explained
+        self._waiting = None if explained is None else (end, explained)
+        if explained is not None:
+            self.latch.judge(end, self.newest.doubt)
 
     def conclusion(self, end: int) -> Conclusion:
         """What follows from the history before a bin. It changes nothing."""
         until = self._undisturbed(end)
-        return self._concluded.get(until) or self._estimate(until)
+        known = self.newest if until == self._until else None
+        return known or self._estimate(until)
 
     def _is_same(self, event: Event) -> bool:
         """True if causes that the scan knows nothing of, as they were found in the last search
@@ -212,8 +208,8 @@ class Course:
     @property
     def _newest_known(self) -> Known | None:
         """What was found last about this payload."""
-        known = self._known[-1] if self._known else None
-        return known if known is not None and known.first == self.history.marks.first else None
+        return next((known for known in self._known[-1:]
+                     if known.first == self.history.marks.first), None)
 
     def _window(self, end: int) -> Window:
         return self.history.window(end, self.basis.settings.buffer.window)

@@ -19,7 +19,7 @@ from ..motion.motion import Motion
 from ..motion.track import Track
 from ..samples.ring import FEW, SECOND, Ring
 from ..settings import Settings
-from .beliefs import basis_of, named_beliefs
+from .beliefs import Basis, named_beliefs
 from .estimate import estimate
 
 
@@ -63,7 +63,7 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
         value[:, 7:10], rate[:, 7:10] if alpha is None else value[:, 10:],
         np.empty((m, 0, 3, 3)), np.empty((m, 0, 6))), times, readings)
     said = estimate(history.window(history.end, seconds), history.end,
-                    basis_of(settings, replace(beliefs, tool=None, shape=shape or beliefs.shape),
-                             frame))
+                    Basis(settings, replace(beliefs, tool=None, shape=shape or beliefs.shape),
+                          frame))
     return with_findings(replace(said.outcome, stamp_ns=int(times[-1])),
                          (made(*given) for given in said.findings))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..errors import InertialIdError, InvalidSetting
 from ..identify.beliefs import Beliefs
-from ..identify.identifier import Identifier, make_identifier
+from ..identify.identifier import Identifier
 from ..identify.state import load_state, restored, save_state
 from ..io.files import user_path
 from ..motion.robot import read_description
@@ -79,7 +79,7 @@ class Files:
     def make_identifier(self, settings: Settings) -> tuple[Identifier, str, str]:
         """An identifier with tool and tare of an earlier run; what was wrong with these, and why
         the tare is not used; empty: nothing (raises InertialIdError: a bad setting, or file)."""
-        identifier = make_identifier(settings)
+        identifier = Identifier(settings)
         kept, wrong = load_state(self._state)
         beliefs, unused = restored(identifier.beliefs, settings, kept)
         identifier.believe(replace(beliefs, tool=identifier.beliefs.tool or beliefs.tool))

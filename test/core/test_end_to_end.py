@@ -36,7 +36,7 @@ from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
-from inertial_id_ros.identify.identifier import Identifier, make_identifier
+from inertial_id_ros.identify.identifier import Identifier
 from inertial_id_ros.inertia import body_from_phi, six_from_tensor
 from inertial_id_ros.io.inputs import JointStates, Wrenches
 from inertial_id_ros.motion.frames import chain_of
@@ -51,7 +51,7 @@ MOUNTED = (FRAME, "sensor", MOUNT.translation, pin.Quaternion(MOUNT.rotation).co
 
 def make(*fixed: Any, urdf: str = URDF, **changes: Any) -> Identifier:
     """An identifier that knows fixed transforms."""
-    made = make_identifier(settings(**changes))
+    made = Identifier(settings(**changes))
     if urdf:
         made.set_robot_description(urdf)
     for transform in fixed:
@@ -129,7 +129,7 @@ def test_with_noise_the_truth_lies_within_the_intervals(method: str) -> None:
 
 def test_small_errors_of_clock_and_base_are_estimated_with_their_signs() -> None:
     """Stamps of the wrench that are late, and a base that leans the other way than gravity."""
-    made = make_identifier(Settings())
+    made = Identifier(Settings())
     made.set_robot_description(URDF)
     outcome = result(made, record(12.0, tilt=0.01, noise=1.0, extra=BIAS).changed(
         wrench=lambda s: s._replace(stamp=s.stamp + 0.008)))
@@ -257,7 +257,7 @@ def compensated(live: Compensation, part: list[Any]) -> list[float]:
 
 
 def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None:
-    made = make_identifier(Settings())
+    made = Identifier(Settings())
     made.set_robot_description(URDF)
     live = Compensation(made.settings.compensation, -1.0)
     live.use_chain(chain_of(URDF, FRAME))
@@ -289,7 +289,7 @@ def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves() -> None:
     samples = Recording(motion, both, [
         stream(JointStates, (NAMES,), motion.q, 16.0),
         stream(Wrenches, (FRAME,), BIAS + noise - both.wrench(motion), 16.0)])
-    made, named = make_identifier(Settings()), []
+    made, named = Identifier(Settings()), []
     made.set_robot_description(URDF)
     for now, part in samples.blocks(0.25):
         made.add_arrays(part)
@@ -303,7 +303,7 @@ def test_a_payload_that_pours_is_followed_and_not_taken_for_another() -> None:
     t = np.arange(round(200.0 * 16.0)) / 200.0
     share = 1.0 - 0.0275 * np.clip(t - 6.0, 0.0, None)
     points = body(6, 1.2)._replace(masses=share[:, None] * body(6, 1.2).masses)
-    made, held, events = make_identifier(Settings()), [], set()
+    made, held, events = Identifier(Settings()), [], set()
     made.set_robot_description(URDF)
     for now, part in record(16.0, points, noise=1.0, extra=BIAS).blocks(0.5):
         made.add_arrays(part)
@@ -323,7 +323,7 @@ def test_errors_within_the_accuracy_of_a_sensor_are_no_contact() -> None:
         / np.repeat([1.0, 6.5 / 200.0], 3)
     samples = record(12.0, rate=100.0, joint_rate=125.0, noise=1.0, extra=BIAS).changed(
         wrench=lambda s: s._replace(rows=np.round(s.rows @ mix.T / 0.01) * 0.01))
-    made = make_identifier(Settings().replace({"wrench.sensor": "onrobot_hex"}))
+    made = Identifier(Settings().replace({"wrench.sensor": "onrobot_hex"}))
     made.set_robot_description(URDF)
     outcome = result(made, samples)
     assert isinstance(outcome, Estimate) and outcome.window == pytest.approx(12.0, abs=0.1)

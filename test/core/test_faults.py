@@ -12,7 +12,7 @@ import pytest
 from scenes import BIAS, BODY, URDF, Points, Recording, Stream, body, record
 
 from inertial_id_ros.estimate import Estimate, Outcome
-from inertial_id_ros.identify.identifier import make_identifier
+from inertial_id_ros.identify.identifier import Identifier
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.settings import Settings
 
@@ -201,7 +201,7 @@ def recorded(fault: Fault) -> Recording:
 
 def run(fault: Fault, samples: Recording, every: float) -> Run:
     """The identification, with samples in blocks of some seconds."""
-    made = make_identifier(Settings().replace({
+    made = Identifier(Settings().replace({
         "buffer.window": 6.0, "wrench.range": (150.0, 0.0), "estimator.rate": RATE,
         **({"wrench.sensor": "ati_gamma"} if fault.always else {})}))
     if not fault.by_poses:

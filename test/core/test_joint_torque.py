@@ -15,7 +15,7 @@ from torque_arm import FRAME, NAMES, TORQUE_NOISE, URDF, block, loaded, wide_mot
 
 from inertial_id_ros.errors import InvalidModel, NotEnoughData, UnknownFrame
 from inertial_id_ros.estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
-from inertial_id_ros.identify.identifier import Identifier, make_identifier
+from inertial_id_ros.identify.identifier import Identifier
 from inertial_id_ros.inertia import Array, is_consistent, phi_to_pinocchio, report_from_phi
 from inertial_id_ros.io.inputs import JointStates
 from inertial_id_ros.robot.model import NO_TERMS, RobotModel
@@ -35,7 +35,7 @@ DURING = AFTER & (TIMES < AT + LASTS)[:, None]
 
 def identifier(robot_file: Path, **settings: Any) -> Identifier:
     dotted = {name.replace("__", "."): value for name, value in settings.items()}
-    made = make_identifier(Settings().replace({
+    made = Identifier(Settings().replace({
         "load.robot": str(robot_file), "estimator.method": "lmi", "wrench.sensor_frame": FRAME,
         **dotted}))
     made.set_robot_description(URDF)

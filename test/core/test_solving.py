@@ -20,7 +20,7 @@ from inertial_id_ros.estimators import create
 from inertial_id_ros.explain.explain import Explanation, explain
 from inertial_id_ros.identify.beliefs import Basis, Beliefs
 from inertial_id_ros.identify.estimate import widened
-from inertial_id_ros.identify.identifier import Identifier, make_identifier
+from inertial_id_ros.identify.identifier import Identifier
 from inertial_id_ros.identify.solving import plain_rows, solve
 from inertial_id_ros.inertia import phi_from_body, pseudo_inertia, report_from_phi, report_jacobian
 from inertial_id_ros.io.inputs import JointStates, Wrenches
@@ -35,7 +35,7 @@ SHAPE = {"shape__type": "box", "shape__size": [0.5, 0.5, 0.5], "shape__center": 
 def moved_slowly() -> Identifier:
     """What has seen a slow motion, as the gravity-only model of a blend takes all accelerations for
     errors."""
-    made = make_identifier(settings(**SHAPE, estimator__rate=0.5))
+    made = Identifier(settings(**SHAPE, estimator__rate=0.5))
     made.set_robot_description(URDF)
     record(20.0, rate=100.0, size=0.6, harmonics=3).outcomes(made)
     return made
@@ -99,7 +99,7 @@ def test_a_blend_is_the_dense_statement_of_both_models() -> None:
     """As in cvxpy: least squares of all rows, the bias free with its prior, over bodies."""
     explained, used = explanation()
     used = used.replace({"estimator.method": "lmi", "estimator.weighting": "dynamism"})
-    found, _ = solve(explained, Basis(used, Beliefs(), create(used)))
+    found, _ = solve(explained, Basis(used, Beliefs()))
     rows = plain_rows(explained.best, np.zeros(10))
     phi, bias = cp.Variable(10), cp.Variable(6)
     cost = cp.sum_squares(bias / rows.bias_sd)

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ...errors import InertialIdError
 from ...estimate import Estimate, Outcome
-from ...identify.beliefs import basis_of, named_beliefs, stated_by_driver
+from ...identify.beliefs import Basis, named_beliefs, stated_by_driver
 from ...identify.estimate import estimate
-from ...identify.identifier import make_identifier
+from ...identify.identifier import Identifier
 from ...kinds import Finding, made, sort_findings, withdraw_doubted
 from ...motion.robot import read_description
 from ...settings import Settings
@@ -40,7 +40,7 @@ def identify_recording(path: Path, settings: Settings, columns: tables.Columns |
 
 def _identify(recording: Recording, settings: Settings) -> Identification:
     """What one pass over a recording finds (raises InertialIdError)."""
-    identifier, driver = make_identifier(settings), settings.precompensated
+    identifier, driver = Identifier(settings), settings.precompensated
     history, origin = list[Snapshot](), 0  # stamp of the start [ns]
     waiting: StatedPayload | None = None  # in a frame that is not known yet
     not_added = "" if driver.source in ("settings", "none") else (
@@ -91,7 +91,7 @@ def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
     history, beliefs = poses.history(settings.wrench.sign), named_beliefs(settings)
     settings = settings.replace({"buffer.window": poses.seconds})
     said = estimate(history.window(history.end, poses.seconds), history.end,
-                    basis_of(settings, beliefs, poses.frame))
+                    Basis(settings, beliefs, poses.frame))
     findings = tuple(made(*given) for given in said.findings)
     outcome = withdraw_doubted(said.outcome, findings)
     note = "each row is taken for a pose at rest, as there is no time, or rows are far apart"
