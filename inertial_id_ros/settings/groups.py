@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from ..errors import InvalidSetting
-from .spec import Vector, setting
+from .spec import ANGLE, PAIR, Vector, setting
 
 
 class Sensor(NamedTuple):
@@ -29,32 +29,34 @@ class Sensor(NamedTuple):
 
 
 # A limit in a data sheet is taken as two standard deviations. Ranges are those of the axis with the
-# smallest. "Not verified": written down from memory, without the data sheet at hand.
+# smallest. "Not verified": written down from memory, without the data sheet at hand; noise that
+# nobody has verified is that of the usual sensor, since the data correct it.
+_NOISE = (0.1, 0.005)
 UNKNOWN = Sensor(
-    "a strain-gauge sensor of medium quality", (0.1, 0.005), (0.2, 0.01), cross_talk=0.01)
-_SENSONE = Sensor("not verified", (0.15, 0.004), (0.5, 0.02), (500.0, 12.0))
+    "a strain-gauge sensor of medium quality", _NOISE, (0.2, 0.01), cross_talk=0.01)
+_SENSONE = Sensor("not verified", _NOISE, (0.5, 0.02), (500.0, 12.0))
 SENSORS = {
     "unknown": UNKNOWN,
     "ideal": Sensor(
-        "a simulated sensor: white noise and a constant bias", UNKNOWN.noise, (0.0, 0.0),
+        "a simulated sensor: white noise and a constant bias", _NOISE, (0.0, 0.0),
         cross_talk=0.0, gain_error=0.0, drift=(0.0, 0.0)),
     "ati_gamma": Sensor(
         "calibration SI-130-10: ranges 130 N (z: 400 N), 10 N m; uncertainty 1 % of full scale "
-        "(not verified)", (0.05, 0.002), (0.1, 0.005), (130.0, 10.0), 0.003, 0.008),
+        "(not verified)", (0.05, 0.002), (0.1, 0.005), (130.0, 10.0)),
     "ati_mini45": Sensor(
         "calibration SI-290-10: ranges 290 N (z: 580 N), 10 N m; uncertainty 1.5 % of full scale "
-        "(not verified)", (0.1, 0.002), (0.2, 0.005), (290.0, 10.0), 0.004),
+        "(not verified)", _NOISE, UNKNOWN.accuracy, (290.0, 10.0)),
     "ati_axia80": Sensor(
         "Axia80-M20, also SCHUNK FTN-AXIA80: ranges 500 N (z: 900 N), 20 N m (ATI manual "
         "9610-05-Ethernet Axia-09, 4.8); uncertainty 2 % of full scale (not verified)",
-        (0.1, 0.004), (0.4, 0.015), (500.0, 20.0)),
+        _NOISE, (0.4, 0.015), (500.0, 20.0)),
     "robotiq_ft300": Sensor(
         "steps of 0.01 N and 0.001 N m at 100 Hz (FT 300-S manual, 4.4.2); all else not verified",
         (0.3, 0.012), (0.5, 0.02), (300.0, 30.0)),
     "onrobot_hex": Sensor(
         "HEX-E: ranges 200 N, 10 N m (z: 6.5 N m); non-linearity 2 %, hysteresis 2 %, cross-talk "
         "5 % (not verified); what hysteresis takes off the gain is estimated, not part of it",
-        (0.1, 0.004), (1.5, 0.07), (200.0, 6.5), 0.025),
+        _NOISE, (1.5, 0.07), (200.0, 6.5), 0.025),
     "bota_sensone": _SENSONE,
     "bota_rokubi": _SENSONE._replace(
         source="as SensONE; not verified, and its ranges are not known", range=(0.0, 0.0)),
@@ -62,7 +64,7 @@ SENSORS = {
         "six-axis sensor of the xArm: ranges 150 N (z: 200 N), 4 N m; resolution 0.1 N (z: 0.15 "
         "N), 0.005 N m; hysteresis 2.5 % (z and torque: 1 %), cross-talk 3 % (UFACTORY user "
         "manual, 6-axis force torque sensor, 6); gain and drift not verified",
-        (0.15, 0.005), (1.5, 0.03), (150.0, 4.0), 0.015),
+        _NOISE, (1.5, 0.03), (150.0, 4.0), 0.015),
     # No range: UR's is that of the specified accuracy, and a payload of 12.5 kg exceeds it.
     "ur_e_series": Sensor(
         "UR5e: precision 3.5 N, accuracy 4 N; UR10e: 5 N and 0.2 N m, 5.5 N and 0.5 N m within "
@@ -81,6 +83,7 @@ SENSORS = {
         "verified)", (1.0, 0.1), (2.0, 0.2), cross_talk=0.0, gain_error=0.02, drift=(0.5, 0.05)),
 }
 ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "wls")
+LONGEST = 120.0  # s, of a window; an estimate whose data are older is an old one
 EACH_OF_EIGHT = tuple(range(3, 27, 3))  # primitives: three numbers for each
 
 
@@ -129,23 +132,23 @@ class WrenchSettings:
         "and range where they are not set themselves (values below).", choices=tuple(SENSORS))
     noise: Vector = setting(
         UNKNOWN.noise, "Standard deviation of one sample of a force and of a torque (data sheet); "
-        "corrected from the residual.", unit="N, N m", above=0.0, lengths=(2,), runtime=True)
+        "corrected from the residual.", above=0.0, runtime=True, **PAIR)
     bias_sd: Vector = setting(
         (5.0, 0.5), "Standard deviation of the bias of a force and of a torque before any data.",
-        unit="N, N m", above=0.0, lengths=(2,), runtime=True)
+        above=0.0, runtime=True, **PAIR)
     range: Vector = setting(
         UNKNOWN.range, "Force and torque at which a channel saturates; 0: unknown.",
-        unit="N, N m", low=0.0, lengths=(2,))
+        low=0.0, **PAIR)
     accuracy: Vector = setting(
         UNKNOWN.accuracy, "What one force and one torque channel may be wrong by beside noise, "
         "bias, gain and cross-talk (non-linearity, hysteresis; one standard deviation).",
-        unit="N, N m", low=0.0, lengths=(2,), runtime=True)
+        low=0.0, runtime=True, **PAIR)
     gain_error: float = setting(
         UNKNOWN.gain_error, "Error of the gain of each channel, relative to its reading (one "
-        "standard deviation).", low=0.0, high=0.5, runtime=True)
+        "standard deviation).", low=0.0, high=1.0, runtime=True)
     cross_talk: float = setting(
         UNKNOWN.cross_talk, "What a channel reads of each other one (one standard deviation), "
-        "both relative to their ranges.", low=0.0, high=0.5, runtime=True)
+        "both relative to their ranges.", low=0.0, high=1.0, runtime=True)
     drift: Vector = setting(
         UNKNOWN.drift, "How far the bias of a force and of a torque drifts in a minute (one "
         "standard deviation).", unit="N/min, N m/min", low=0.0, lengths=(2,), runtime=True)
@@ -167,26 +170,27 @@ class GravitySettings:
 class AlignmentSettings:
     rotation_sd: float = setting(
         0.5, "Standard deviation of the sensor's rotation against its frame, about each axis; "
-        "0: exact.", unit="deg", low=0.0, high=10.0)
+        "0: exact.", **ANGLE)
     tilt_sd: float = setting(
         0.25, "Standard deviation of the tilt of gravity against its frame, about x and y; "
-        "0: exact.", unit="deg", low=0.0, high=10.0)
+        "0: exact.", **ANGLE)
     orientation_sd: float = setting(
         0.4, "Standard deviation of the orientation of the sensor's frame in the robot "
         "description, about each axis, which no data show; it widens the intervals. 0: exact.",
-        unit="deg", low=0.0, high=10.0)
+        **ANGLE)
     position_sd: float = setting(
         0.002, "Standard deviation of the position of the sensor's origin in its frame, along each "
         "axis, which widens the interval of the centre of mass; 0: exact.", unit="m", low=0.0,
-        high=0.1)
+        high=1.0)
     delay_sd: float = setting(
         0.05, "Standard deviation of the offset between the clocks of wrench and motion; "
-        "0: exact.", unit="s", low=0.0, high=0.2)
+        "0: exact.", unit="s", low=0.0, high=1.0)
 
 
 @dataclass(frozen=True)
 class BufferSettings:
-    window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=0.5, high=120.0)
+    window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=1.0,
+                             high=LONGEST)
 
 
 @dataclass(frozen=True)
@@ -237,12 +241,12 @@ class ShapeSettings:
     error: float = setting(
         1.0, "How wrong the shape may be: 1 stands for 0.01 m in its position along each axis, 5 "
         "deg in its rotation about each axis through its middle, and 20 % in its size along each "
-        "(one standard deviation); 0: exact.", low=0.0, high=9.0)
+        "(one standard deviation); 0: exact.", low=0.0, high=10.0)
     bounding: bool = setting(
         True, "The shape only bounds the object; false: the object fills it.")
     max_reach: float = setting(
         0.5, "Farthest that an object of unknown shape (type none) reaches from the sensor frame's "
-        "origin; for density.", unit="m", low=0.01, high=5.0)
+        "origin; for density.", unit="m", low=0.01, high=10.0)
 
 
 @dataclass(frozen=True)
@@ -258,7 +262,7 @@ class EstimatorSettings:
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
         "the gravity-only model, for entropic, lmi, manifold, pmd and wls.",
         choices=("noise", "dynamism"), runtime=True)
-    rate: float = setting(2.0, "Estimates a second.", unit="Hz", low=0.01, high=100.0, runtime=True)
+    rate: float = setting(2.0, "Estimates a second.", unit="Hz", low=0.01, high=10.0, runtime=True)
 
 
 @dataclass(frozen=True)
@@ -289,7 +293,7 @@ class CompensationSettings:
         "acceleration", "What of the payload is subtracted. gravity: its weight; velocity: also "
         "its centrifugal and gyroscopic forces; acceleration: also its other inertial forces.",
         choices=("gravity", "velocity", "acceleration"))
-    max_age: ClassVar[float] = 120.0  # s, of an estimate from which on a finding calls it old
+    max_age: ClassVar[float] = LONGEST  # s, of an estimate from which on a finding calls it old
 
 
 @dataclass(frozen=True)

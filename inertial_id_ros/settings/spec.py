@@ -35,6 +35,11 @@ class Spec(NamedTuple):
     runtime: bool = False
 
 
+# What several settings have in common: a small angle; a number for each force and torque channel.
+ANGLE: dict[str, Any] = {"unit": "deg", "low": 0.0, "high": 10.0}
+PAIR: dict[str, Any] = {"unit": "N, N m", "lengths": (2,)}
+
+
 def setting(default: Any, description: str, **limits: Any) -> Any:
     """A field of a settings class: default, meaning, and the limits of `Spec`."""
     return dataclasses.field(default=default, metadata={"spec": Spec(description, **limits)})

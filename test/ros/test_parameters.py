@@ -76,7 +76,7 @@ def started(*words):
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["-p", "buffer.window:=0.1"], "buffer.window is 0.1 s; allowed: at least 0.5"),
+    (["-p", "buffer.window:=0.1"], "buffer.window is 0.1 s; allowed: at least 1 and"),
     (["-p", "robot_description.file:=/nowhere.urdf"], "/nowhere.urdf"),
     (["-r"], "trailing -r"),
 ])
