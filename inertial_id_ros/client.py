@@ -21,7 +21,7 @@ from .errors import InvalidData
 from .estimate import UNOBSERVED, ParameterVerdict
 from .inertia import GROUPS, Array, is_consistent, phi_from_body
 from .kinds import STOPPING, Doubt
-from .ros.conversions import LATCHED, TOPIC, body_of, verdicts_of
+from .ros.conversions import TOPIC, body_of, verdicts_of
 
 __all__ = ["NoPayload", "Payload", "PayloadClient"]
 
@@ -39,7 +39,7 @@ class Payload:
     tool_apart: bool  # True if a stored tool is no part of it
     stamp_ns: int  # stamp of the newest sample used [ns]
     sequence: int  # number of the message
-    arrived: float  # steady time at which that sample arrived at the latest [s]
+    arrived: float  # steady time at which that sample arrived at the earliest [s]
     expires: float  # steady time from which on the payload is too old [s]
 
     @property
@@ -71,9 +71,10 @@ class PayloadClient:
     """Subscribes to the payload of a node; `newest` may be called from any thread, while an
     executor spins the program's node.
 
-    Ages are of the steady clock alone, as the system clock may be set. No message arrived before
-    the one before it was taken; so the first one, and one after a silence, are used only when
-    another follows, which takes a period of estimator.rate, or .85 s.
+    Ages are bounds by the steady clock, as the system clock may be set: no message arrived before
+    the one before it was taken, nor before the subscription, which gets none that was published
+    earlier. After a silence longer than max_age a second message must follow, within a period of
+    estimator.rate, or .85 s.
 
     Args:
         node: of the program. topic: of the node that identifies.
@@ -94,17 +95,15 @@ class PayloadClient:
             raise InvalidData(f"require is '{require}'; allowed: {', '.join(GROUPS)}")
         self.topic, self.max_age, self.require = topic, max_age, require
         self._node, self._frame_id = node, frame_id.lstrip("/")
-        # The newest message, and the steady time at which its newest sample arrived at the latest
-        # [s]; None: not known.
-        self._received: tuple[InertialParameters, float | None] | None = None
-        self._taken = -math.inf  # steady time of that [s]
+        # The newest message, and when its newest sample arrived at the earliest [s, steady].
+        self._received, self._taken = (InertialParameters(), -math.inf), time.monotonic()
 
         def take(*arrived: Any) -> None:  # some executors pass both as one tuple
             self._take(*(arrived[0] if len(arrived) == 1 else arrived))
 
         # By its signature rclpy knows that the callback wants the message info.
         take.__signature__ = inspect.signature(self._take)  # type: ignore[attr-defined]
-        self._subscription = node.create_subscription(InertialParameters, topic, take, LATCHED)
+        self._subscription = node.create_subscription(InertialParameters, topic, take, 1)
 
     def close(self) -> None:
         """Subscribe no more."""
@@ -114,29 +113,24 @@ class PayloadClient:
         """Keep a message; info: of the middleware, as its arrival by the system clock [ns]."""
         now, received = time.monotonic(), info.get("received_timestamp", 0)
         waited = max(0.0, 1e-9 * (time.time_ns() - received)) if received > 0 else 0.0
-        (last, before), arrived = self._received or (None, None), None
-        if last is not None and message.sequence == last.sequence:
-            return  # it says nothing new, nor that the node lives
-        if last is not None and message.sequence > last.sequence:
-            arrived = min(self._taken, now - waited) - message.age
-            if before is not None and last.header.stamp == message.header.stamp:
-                arrived = min(arrived, before)  # the same sample gets no younger
+        (last, before), arrived = self._received, min(self._taken, now - waited) - message.age
+        if last.header.stamp == message.header.stamp:
+            arrived = min(arrived, before)  # the same sample gets no younger
         self._received, self._taken = (message, arrived), now
 
     def newest(self) -> Payload | NoPayload:
         """The newest payload, if it may be used now, or the reason why there is none. The newest
         message alone decides: what came before may be of another payload."""
-        if self._received is None:
-            return NoPayload(f"no message has arrived on '{self.topic}'")
         message, arrived = self._received
         body, verdict, frame = body_of(message), verdicts_of(message), (
             message.header.frame_id.lstrip("/"))
-        age = math.inf if arrived is None else time.monotonic() - arrived
+        age = time.monotonic() - arrived
         needed = list(GROUPS)[:list(GROUPS).index(self.require) + 1]
         unknown = [name for name in needed if UNOBSERVED in verdict[GROUPS[name]]]
         for is_wrong, why in (
                 (self._node.count_publishers(self.topic) > 1,
                  f"more than one program publishes on '{self.topic}'"),
+                (not message.sequence, f"no message has arrived on '{self.topic}'"),
                 (not message.valid, f"the node has no estimate: {message.status}"),
                 (message.stale, f"the node holds an old estimate: {message.status}"),
                 (Doubt(message.doubt) & STOPPING,
@@ -148,13 +142,10 @@ class PayloadClient:
                  "no rigid body has the numbers of the message"),
                 (self._frame_id not in ("", frame),
                  f"the numbers are given in '{frame}', and not in '{self._frame_id}'"),
-                (arrived is None, "the first message of a run has arrived, and how long it waited "
-                                  "is not known before the next"),
-                (age > self.max_age, f"the newest sample used is {age:.2f} s old; max_age is "
+                (age > self.max_age, f"the newest sample used may be {age:.2f} s old; max_age is "
                                      f"{self.max_age:g} s")):
             if is_wrong:
                 return NoPayload(why)
-        assert arrived is not None  # as the age is finite
         self._frame_id = frame
         return Payload(
             *body, message.covariance.reshape(10, 10).copy(), verdict, message.header.frame_id,
