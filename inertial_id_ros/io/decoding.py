@@ -16,7 +16,6 @@ from . import inputs
 from .inputs import Edges, InputTopic, JointStates, Samples, Wrenches
 
 START = 4
-LONGEST = 100_000  # bytes of a name, and elements of a sequence: more is damage
 # Bytes at most after the last field: writers pad to a multiple of four, and rclpy's
 # `serialize_message` reserves four bytes for the alignment of each of three empty sequences.
 PADDING = 15
@@ -50,16 +49,13 @@ class Reader:
         seconds, nanoseconds = self._numbers("iI", 4)
         return int(seconds * 1_000_000_000 + nanoseconds)
 
-    def count(self, largest: int = LONGEST) -> int:
+    def count(self) -> int:
         """The length of a text or a sequence."""
-        (count,) = self._numbers("I", 4)
-        if count > largest:
-            raise ValueError(f"a length of {count}; at most {largest} is allowed")
-        return int(count)
+        return int(self._numbers("I", 4)[0])
 
-    def text(self, longest: int = LONGEST) -> str:
+    def text(self) -> str:
         """A text."""
-        size = self.count(longest)
+        size = self.count()
         given = self._data[self._at:self._at + size]
         self._at += size
         if len(given) < size or given[-1:] != b"\0":
@@ -82,7 +78,7 @@ class Reader:
 
 def text(data: bytes) -> str:
     """The content of a serialised std_msgs/String (raises ValueError)."""
-    return Reader(data).text(longest=len(data))
+    return Reader(data).text()
 
 
 class Sample(NamedTuple):
