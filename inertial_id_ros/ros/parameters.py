@@ -9,12 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from rcl_interfaces.msg import (
-    FloatingPointRange,
-    IntegerRange,
-    ParameterDescriptor,
-    SetParametersResult,
-)
+from rcl_interfaces import msg
+from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -23,7 +19,7 @@ from ..estimate import Estimate, NoEstimate, Outcome
 from ..estimators import create
 from ..inertia import six_from_tensor
 from ..settings import Settings, iter_settings
-from ..settings.spec import Spec, allowed_range, unknown_setting
+from ..settings.spec import Spec, allowed_range
 
 OF_EVERY_NODE = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 PAYLOAD = {
@@ -89,18 +85,14 @@ class Parameters:
 
 def _given(node: Node) -> dict[str, Any]:
     """Values that the node was given at its start, by name (raises InvalidSetting)."""
-    known = {name for name, _, _ in iter_settings(Settings())}
-    given = {}
-    for name, parameter in node.get_parameters_by_prefix("").items():
-        if name == "use_sim_time" and not isinstance(parameter.value, bool):
-            raise InvalidSetting(f"use_sim_time is {parameter.value!r}; it must be true or false")
-        if name in known:
-            # An empty list in a parameter file arrives as a parameter without a value.
-            given[name] = [] if parameter.value is None else _plain(parameter.value)
-        elif not name.startswith(OF_EVERY_NODE):
-            raise (InvalidSetting(f"{name} is written by the node and cannot be set")
-                   if name in PAYLOAD else unknown_setting(name, known))
-    return given
+    # An empty list in a parameter file arrives as a parameter without a value.
+    given = {name: [] if parameter.value is None else _plain(parameter.value)
+             for name, parameter in node.get_parameters_by_prefix("").items()}
+    if not isinstance(given["use_sim_time"], bool):
+        raise InvalidSetting(f"use_sim_time is {given['use_sim_time']!r}; it must be true or false")
+    if written := given.keys() & PAYLOAD:
+        raise InvalidSetting(f"{', '.join(written)} is written by the node and cannot be set")
+    return {name: value for name, value in given.items() if not name.startswith(OF_EVERY_NODE)}
 
 
 def describe(value: Any, spec: Spec) -> ParameterDescriptor:
@@ -115,9 +107,9 @@ def describe(value: Any, spec: Spec) -> ParameterDescriptor:
     if math.isfinite(spec.low) and math.isfinite(spec.high):
         limits = {"from_value": type(value)(spec.low), "to_value": type(value)(spec.high)}
         if isinstance(value, float):
-            out.floating_point_range = [FloatingPointRange(**limits)]
+            out.floating_point_range = [msg.FloatingPointRange(**limits)]
         elif isinstance(value, int):
-            out.integer_range = [IntegerRange(step=1, **limits)]
+            out.integer_range = [msg.IntegerRange(step=1, **limits)]
     return out
 
 
