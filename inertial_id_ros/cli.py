@@ -26,7 +26,7 @@ CHECK_FAILED, NOT_APPLIED = 4, 5  # of identify_payload
 PROGRAMS = {
     "export_payload": "apps.export_payload", "identify_bag": "apps.bag.identify_bag",
     "identify_payload": "ros.guide.identify_payload", "identify_robot": "apps.robot.identify_robot",
-    "inertial_id_demo": "ros.tools.demo", "inertial_id_node": "ros.main",
+    "inertial_id_demo": "ros.tools.demo", "inertial_id_node": "ros.node",
     "plan_excitation": "apps.excitation.plan_excitation",
     "simulate_cobot": "ros.tools.simulate_cobot"}
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -50,7 +50,8 @@ def run_program(name: str) -> int:
     if name != "identify_robot":  # other matrices are so small that threads would wait longer
         for variable in _THREADS:  # for each other than they compute; what the user sets counts
             os.environ.setdefault(variable, "1")
-    for number in (signal.SIGINT, signal.SIGTERM) if is_ros else (signal.SIGINT,):
+    signals = (signal.SIGINT, signal.SIGTERM) if is_ros else (signal.SIGINT,)
+    for number in signals:
         signal.signal(number, lambda *_: os._exit(OK if is_ros else INTERRUPTED))
 
     def load_and_run() -> int:
@@ -65,7 +66,10 @@ def run_program(name: str) -> int:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         return int(program())
 
-    return exit_status(load_and_run)
+    status = exit_status(load_and_run)
+    for number in signals:  # a launch file sends SIGINT twice, also while Python ends
+        signal.signal(number, signal.SIG_IGN)
+    return status
 
 
 def exit_status(run: Callable[[], int]) -> int:

@@ -221,14 +221,10 @@ PAYLOAD = {
 }
 
 RUN = {
-    "no_estimate": Kind("info", NOTHING, "{why}", "as the text says"),
     "reset": Kind("info", NOTHING, "data were dropped: {why}", NONE_NEEDED),
     "file_failed": Kind(
         "warning", NOTHING, "a file cannot be used: {why}",
         "disk, permissions of state.directory; set tool and tare again"),
-    "internal_error": Kind(
-        "error", NOTHING, "internal error: {why}; the data are dropped and the node goes on",
-        "please report it"),
 }
 
 SECTIONS = {"Inputs": INPUTS, "Frames, signs, set-up": SETUP, "Payload, zero, contact": PAYLOAD,

@@ -117,7 +117,7 @@ def test_a_mistake_names_its_option_and_value(words: tuple[str, ...]) -> None:
 
 
 OPTIONAL = {*(module for modules in EXTRAS.values() for module in modules), "rtree", "embreex"}
-NODE = "import inertial_id_ros.ros.main, inertial_id_ros.client\n"
+NODE = "import inertial_id_ros.ros.node, inertial_id_ros.client\n"
 LIBRARY = """
 import inertial_id_ros.api, inertial_id_ros.export, inertial_id_ros.targets.target
 print("imported")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FRESH = 2.0  # s that a fresh estimate is waited for
 SETTLING = 0.6  # s after a driver has answered, in which its wrench may still change
-POLL = 0.1  # s between two readings of what the target has
+POLL = 0.1  # s between two looks at what the target has, or at the estimate
 FILE = "applications.jsonl"  # a line for each application
 UNKNOWN = "sent, not confirmed: it does not say what it has accepted"
 Record = dict[str, Any]  # of an application, as it is written
@@ -72,7 +72,7 @@ class ApplyService:
         record |= {"target": name, "calls": rehearsal.lines, "values": plan.values,
                    "before": target.undo_of(before, plan.values)}
         response.left_out = list(plan.left_out)
-        case = refusals.Case(target, self._robot, self._estimation, payload, before, last)
+        case = refusals.Case(target, self._estimation, payload, before, last)
         closed = list(filter(None, [*target.refusals(), self._node.files.why_not_writable(),
                                     *(condition(case) for condition in refusals.CONDITIONS)]))
         if not closed:  # only the way to the target may be missing: the lines run elsewhere
@@ -107,8 +107,10 @@ class ApplyService:
 
     def _newest(self, target: Target) -> tuple[Estimate, Record]:
         """The payload of the newest estimate; one that is stale only for a moment is waited for."""
-        outcome = self._estimation.wait_for(
-            lambda shown: isinstance(shown, Estimate) and not shown.stale, FRESH)
+        outcome, end = self._estimation.outcome, time.monotonic() + FRESH
+        while time.monotonic() < end and (not isinstance(outcome, Estimate) or outcome.stale):
+            time.sleep(POLL)
+            outcome = self._estimation.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"there is no estimate: {outcome.reason}")
         if outcome.stale:

@@ -35,9 +35,10 @@ TOPIC = "/inertial_id_node/inertial_parameters"
 DEADLINE = LEASE = 1.5
 NAN = math.nan
 NOBODY = Body(NAN, np.full(3, NAN), np.full((3, 3), NAN))
-# Numbers of an estimate that a message holds under the same names, and how many.
-NUMBERS = {"covariance": 100, "data_share": 10, "residual_rms": 6, "window": 1,
-           "condition_number": 1, "min_eigenvalue": 1}
+# What an estimate has under the names of its messages, as they hold it where there is none.
+NO_NUMBERS = {"stale": False, "tool_apart": False, "method": "", "weighting": "", "samples": 0,
+              "window": NAN, "condition_number": NAN, "min_eigenvalue": NAN,
+              "data_share": np.full(10, NAN), "residual_rms": np.full(6, NAN)}
 _COM = bodies.GROUPS["com"]
 ELLIPSOID, BOX, TEXT, HELD = (ColorRGBA(r=r, g=g, b=b, a=a) for r, g, b, a in (
     (0.9, 0.3, 0.1, 0.8), (0.1, 0.5, 0.9, 0.35), (0.2, 0.2, 0.2, 1.0), (0.5, 0.5, 0.5, 0.35)))
@@ -114,47 +115,37 @@ def inertia_message(body: Body) -> Inertia:
 
 def summary_message(outcome: Outcome, sequence: int = 0) -> InertialSummary:
     """The message of `~/summary`, of the `InertialParameters` of that number; 0 in feedback."""
-    message = InertialSummary(header=header(outcome), sequence=sequence,
-                              names=list(bodies.PARAMETER_NAMES))
-    if isinstance(outcome, NoEstimate):
-        message.text, message.values, message.sigma = outcome.reason, [NAN] * 10, [NAN] * 10
-        message.mass_rate = message.com_speed = NAN
-        return message
-    message.valid, message.stale, message.text = True, outcome.stale, payload_text(outcome)
-    message.mass_rate, message.com_speed = outcome.mass_rate, outcome.com_speed
-    message.values, message.sigma = outcome.report, outcome.sigma
-    message.verdicts = [VERDICT_WORDS[verdict] for verdict in outcome.verdict]
-    return message
+    none, verdict = np.full(10, NAN), getattr(outcome, "verdict", ())
+    return InertialSummary(
+        header=header(outcome), sequence=sequence, names=list(bodies.PARAMETER_NAMES),
+        valid=outcome.valid, stale=getattr(outcome, "stale", False), text=payload_text(outcome),
+        values=getattr(outcome, "report", none), sigma=getattr(outcome, "sigma", none),
+        verdicts=[VERDICT_WORDS[one] for one in verdict] or 10 * [""],
+        mass_rate=getattr(outcome, "mass_rate", NAN), com_speed=getattr(outcome, "com_speed", NAN))
 
 
 def parameters_message(outcome: Outcome, findings: Iterable[Finding], sequence: int = 0,
                        age: float = NAN) -> InertialParameters:
     """The message of an outcome, with findings of now, number of the publication (0 in an answer),
     and age of the newest sample used [s]; without an estimate all its numbers are NaN."""
-    doubting, known = doubting_first(findings), isinstance(outcome, Estimate)
-    body, bias = ((outcome.body, outcome.bias) if isinstance(outcome, Estimate) else
-                  (NOBODY, np.full(6, NAN)))
-    message = InertialParameters(
+    doubting, bias = doubting_first(findings), getattr(outcome, "bias", np.full(6, NAN))
+    return InertialParameters(
         header=header(outcome), sequence=sequence, age=age, doubt=doubt_in(doubting).value,
-        inertia=inertia_message(body),
+        valid=outcome.valid, status=payload_text(outcome),
+        inertia=inertia_message(getattr(outcome, "body", NOBODY)),
         bias=Wrench(force=vector(bias[:3]), torque=vector(bias[3:])),
-        diagnostics=list(dict.fromkeys([*(f.text for f in doubting), *outcome.findings])))
-    for name, count in NUMBERS.items():
-        values = np.ravel(getattr(outcome, name) if known else [NAN] * count).astype(float)
-        setattr(message, name, values if count > 1 else float(values[0]))
-    if isinstance(outcome, NoEstimate):
-        message.status = outcome.reason
-        return message
-    message.valid, message.stale, message.tool_apart = True, outcome.stale, outcome.tool_apart
-    message.status, message.samples = payload_text(outcome), int(outcome.samples)
-    message.method, message.weighting = outcome.method, outcome.weighting
-    message.verdict = np.array(outcome.verdict, dtype=np.uint8)
-    message.solve_time = duration_message(outcome.solve_time)
-    return message
+        covariance=np.ravel(getattr(outcome, "covariance", np.full(100, NAN))),
+        verdict=np.array(getattr(outcome, "verdict", 10 * (UNOBSERVED,)), dtype=np.uint8),
+        solve_time=duration_message(getattr(outcome, "solve_time", 0.0)),
+        diagnostics=list(dict.fromkeys([*(f.text for f in doubting), *outcome.findings])),
+        **{name: getattr(outcome, name, none) for name, none in NO_NUMBERS.items()})
 
 
-def payload_text(estimate: Estimate) -> str:
-    """Mass and observed centre of mass with 95 % intervals, and how far to trust them."""
+def payload_text(estimate: Outcome) -> str:
+    """Mass and observed centre of mass with 95 % intervals, and how far to trust them; or why there
+    is no estimate."""
+    if isinstance(estimate, NoEstimate):
+        return estimate.reason
     mass, com, spread = estimate.body.mass, 1e3 * estimate.body.com, CONFIDENCE_95 * estimate.sigma
     text = estimates.NOTHING_CARRIED + ": " if estimate.carries_nothing else ""
     text += f"mass {mass:.3f} ± {spread[0]:.2g} kg"
@@ -185,14 +176,13 @@ class Publishing:
     """Publishers of a node, silent while it is inactive; `write` sets ``payload.*``."""
 
     def __init__(self, node: LifecycleNode, write: Callable[[Outcome], None]) -> None:
-        self._write, self._is_written = write, False
+        self._write, self._sequence = write, 0  # of the last message with parameters
         self._parameters, self._summary, self._inertia, self._markers = (
             node.create_lifecycle_publisher(kind, f"~/{name}", qos) for kind, name, qos in (
                 (InertialParameters, "inertial_parameters", PROMISED),
                 (InertialSummary, "summary", LATCHED),
                 # Not latched: without verdict and stale mark, an old one would be taken for new.
                 (InertiaStamped, "inertia", 10), (MarkerArray, "markers", LATCHED)))
-        self._sequence = 0  # of the last message with parameters
 
     def publish_outcome(self, outcome: Outcome, findings: Sequence[Finding], age: float) -> None:
         """Publish parameters and summary; markers where anybody listens, as they take longer; the
@@ -202,9 +192,7 @@ class Publishing:
         self._summary.publish(summary_message(outcome, self._sequence))
         if self._markers.get_subscription_count():
             self._markers.publish(payload_markers(outcome))
-        if isinstance(outcome, Estimate) or self._is_written:
-            self._is_written = isinstance(outcome, Estimate)
-            self._write(outcome)
+        self._write(outcome)
         if isinstance(outcome, Estimate) and outcome.inertia_is_known and not outcome.stale:
             self._inertia.publish(InertiaStamped(header=header(outcome),
                                                  inertia=inertia_message(outcome.body)))
@@ -239,16 +227,3 @@ def _draw(marker: Marker, kind: int, estimate: Estimate, colour: ColorRGBA, size
     matrix[:3, :3] = axes
     q = marker.pose.orientation
     q.x, q.y, q.z, q.w = map(float, quaternion_from_matrix(matrix))
-
-
-def refuse_unphysical(outcome: Outcome) -> Outcome:
-    """The outcome, if a rigid body has it and its mass is identified; else why not."""
-    if not isinstance(outcome, Estimate):
-        return outcome
-    if not bodies.is_consistent(outcome.phi):
-        reason = f"{outcome.method} gave parameters that no rigid body has"
-    elif outcome.verdict[0] == UNOBSERVED and not outcome.doubted:
-        reason = "the mass is not identified yet: move more"
-    else:
-        return outcome
-    return NoEstimate(outcome.stamp_ns, outcome.frame_id, reason, outcome.findings)

@@ -43,6 +43,9 @@ class Diagnostics:
         news = list(findings)
         if isinstance(outcome := estimation.outcome, Estimate):
             news.append(Finding(f"payload.{outcome.verdict}", "info", payload_text(outcome)))
+        elif not outcome.is_finding and streams is not None:
+            news.append(Finding("payload", "info", f"no estimate: {outcome.reason}"
+                                                   f"{streams.other_topics()}"))
         self._log_findings(news)
 
     def _inputs(self) -> tuple[dict[str, str], bool, str]:

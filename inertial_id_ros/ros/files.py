@@ -19,7 +19,6 @@ from ..motion.robot import read_description
 from ..settings import Settings
 
 TOOLS, SAVES = "tools", "saves"  # folders in state.directory
-LISTED = 20  # names of files in a message
 
 
 class CannotSave(InertialIdError):
@@ -63,7 +62,7 @@ class Files:
         there = sorted(path.name for path in path.parent.glob("*.json"))
         if path.name not in there:
             raise CannotSave(f"there is no '{name}' in {path.parent}; there are: "
-                             f"{', '.join(there[:LISTED]) or 'none'}")
+                             f"{', '.join(there) or 'none'}")
         return path
 
     @staticmethod

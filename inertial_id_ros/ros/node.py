@@ -8,30 +8,62 @@ which services, parameters, transitions and timers may wait for both.
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import traceback
+from argparse import RawDescriptionHelpFormatter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import rclpy
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import ParameterException
+from rclpy.executors import MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
-from ..errors import InertialIdError, printable
+from ..cli import Parser
+from ..errors import InertialIdError, InvalidSetting, printable
 from ..settings import Settings
 from .apply import ApplyService
 from .conversions import Publishing
 from .diagnostics import PERIOD, Diagnostics
 from .estimation import LOOK, Estimation
 from .files import Files
-from .identify_action import IdentifyAction
 from .parameters import Parameters
-from .services import Services
+from .program import spin, start_ros, stop_flag
+from .services import IdentifyAction, Services
 from .streams import Subscriptions
 
 NAME = "inertial_id_node"
 STOP_TIME = 1.5  # s that the last estimate may take
+THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
+RESULT_TIME = 0.3  # s to deliver what the node says at its end, as the result of an aborted goal
+DESCRIPTION = """\
+Identify online the mass, centre of mass and inertia of what a robot arm carries, from the wrench at
+its wrist (or its joint torques), its joint states or TF, and its description.
+
+settings are ROS parameters (docs/settings.md; config/ holds files for several drivers):
+  inertial_id_node --ros-args --params-file ur.yaml -p estimator.method:=lmi
+topics, services, the action and the parameters payload.*: docs/interfaces.md
+
+Exit status: 0 stopped by a signal, 2 a setting or an argument that cannot be used."""
+
+
+def _transition(action: Callable[[Any, LifecycleState], None]) -> Callable[..., Any]:
+    """A transition: FAILURE where it raises, which is logged, since rclpy would swallow it."""
+    def attempt(node: InertialIdNode, state: LifecycleState) -> TransitionCallbackReturn:
+        try:
+            action(node, state)
+        except Exception as error:
+            node.failure = error
+            node.get_logger().error(f"cannot {action.__name__[3:]}: {node.explain(error)}")
+            return TransitionCallbackReturn.FAILURE
+        return TransitionCallbackReturn.SUCCESS
+    return attempt
 
 
 class InertialIdNode(LifecycleNode):
@@ -40,9 +72,9 @@ class InertialIdNode(LifecycleNode):
     estimation: Estimation  # the worker and what it shows, while the node is configured
     files: Files  # that it writes, while it is
 
-    def __init__(self, name: str = NAME, **options: Any) -> None:
-        super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
-        self._failure: Exception | None = None
+    def __init__(self) -> None:
+        super().__init__(NAME, automatically_declare_parameters_from_overrides=True)
+        self.failure: Exception | None = None  # of the last transition
         self._action: IdentifyAction | None = None  # None: the node is not configured
         # /clock may come at 1 kHz, too fast for this executor: the thread of the streams hears it.
         self._sim_time = bool(self.get_parameter("use_sim_time").value)
@@ -64,8 +96,8 @@ class InertialIdNode(LifecycleNode):
             return
         for transition in (self.trigger_configure, self.trigger_activate):
             if transition() != TransitionCallbackReturn.SUCCESS:
-                assert self._failure is not None
-                raise self._failure
+                assert self.failure is not None
+                raise self.failure
 
     def _use_settings(self, settings: Settings) -> None:
         """Use other settings (raises InertialIdError where they cannot be used)."""
@@ -79,44 +111,9 @@ class InertialIdNode(LifecycleNode):
                 self.estimation.solve()
         self.estimation.worker.call(use)
 
-    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+    @_transition
+    def on_configure(self, state: LifecycleState) -> None:
         """Make the identifier, the thread that owns it, and what clients and listeners see."""
-        return self._attempt("configure", self._configure)
-
-    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Listen and estimate."""
-        super().on_activate(state)  # the publishers speak from now on
-        result = self._attempt("activate", self._activate)
-        if result != TransitionCallbackReturn.SUCCESS:
-            super().on_deactivate(state)
-        return result
-
-    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Forget the data, and say so in a last message."""
-        result = self._attempt("deactivate", lambda: self.estimation.end("the node is inactive"))
-        if result == TransitionCallbackReturn.SUCCESS:
-            super().on_deactivate(state)
-        return result
-
-    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """End what configuring has begun."""
-        return self._attempt("clean up", self._clean_up)
-
-    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """End all."""
-        return self._attempt("shut down", self.close)
-
-    def _attempt(self, name: str, action: Callable[[], object]) -> TransitionCallbackReturn:
-        """Run an action; FAILURE where it raises, which is logged, since rclpy would swallow it."""
-        try:
-            action()
-        except Exception as error:
-            self._failure = error
-            self.get_logger().error(f"cannot {name}: {self.explain(error)}")
-            return TransitionCallbackReturn.FAILURE
-        return TransitionCallbackReturn.SUCCESS
-
-    def _configure(self) -> None:
         self.files = Files(self.settings, self.get_fully_qualified_name())
         identifier, wrong, unused = self.files.make_identifier(self.settings)
         publishing = Publishing(self, self._declared.write_payload)
@@ -130,14 +127,25 @@ class InertialIdNode(LifecycleNode):
                                 (PERIOD, Diagnostics(self, estimation).report)):
             self.create_timer(period, routine, MutuallyExclusiveCallbackGroup(), clock=steady)
 
-    def _activate(self) -> None:
+    @_transition
+    def on_activate(self, state: LifecycleState) -> None:
+        """Listen and estimate."""
         streams = Subscriptions(self, self.settings, self._sim_time,
-                                lambda stamp: self.estimation.freshness.age_of(stamp))
+                                self.estimation.age_of)
+        super().on_activate(state)  # the publishers speak from now on
         self.estimation.start(streams)
         self.get_logger().info(f"{self.settings.estimator.method} at "
                                f"{self.settings.estimator.rate:g} Hz from {streams.load_name}")
 
-    def _clean_up(self) -> None:
+    @_transition
+    def on_deactivate(self, state: LifecycleState) -> None:
+        """Forget the data, and say so in a last message."""
+        self.estimation.end("the node is inactive")
+        super().on_deactivate(state)
+
+    @_transition
+    def on_cleanup(self, state: LifecycleState) -> None:
+        """End what configuring has begun."""
         assert self._action is not None
         for made, destroy in ((self.timers, self.destroy_timer),
                               (self.services, self.destroy_service),
@@ -146,7 +154,12 @@ class InertialIdNode(LifecycleNode):
                 destroy(one)
         self._action.close()
         self._action = None
-        self.estimation.worker.stop(STOP_TIME)
+        self.estimation.worker.stop()
+
+    @_transition
+    def on_shutdown(self, state: LifecycleState) -> None:
+        """End all."""
+        self.close()
 
     def close(self) -> None:
         """End the threads, in any state."""
@@ -169,3 +182,28 @@ class InertialIdNode(LifecycleNode):
         if self.context.ok():
             self.get_logger().error("".join(traceback.format_exception(error)))
         return printable(f"internal error: {error}")
+
+
+def main() -> int:
+    """Run the node until SIGINT or SIGTERM (raises InertialIdError: an argument or a setting cannot
+    be used)."""
+    Parser(prog=NAME, description=DESCRIPTION, formatter_class=RawDescriptionHelpFormatter,
+           usage="%(prog)s [--help] [--version] [--ros-args ROS_ARGUMENTS]"
+           ).parse_args(start_ros(NAME, sys.argv[1:]))
+    stop = stop_flag()  # rclpy's own handlers would end ROS before the last messages are out
+    try:
+        node = InertialIdNode()
+    except ParameterException as error:
+        raise InvalidSetting(str(error)) from error
+    executor = MultiThreadedExecutor(THREADS)
+    executor.add_node(node)
+    try:
+        node.autostart()
+        spin(executor, stop)
+    finally:
+        node.close()
+        spin(executor, threading.Event(), RESULT_TIME)
+        rclpy.try_shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # a solver or a service that has not come to its end must not keep it

@@ -30,7 +30,6 @@ from ..errors import InvalidSetting
 # What failed within ROS, and lines of its sources.
 _NOISE = re.compile(
     r"^(failed to initialize rcl|Failed to parse ROS arguments): |,? at \S+\.c(pp)?:\d+")
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 GRACE = 4.0  # s to end after a signal
 WAKE = 0.2  # s until a request to stop is seen when nothing else happens
 
@@ -49,15 +48,9 @@ def start_ros(program: str, words: Sequence[str]) -> list[str]:
 def stop_flag() -> threading.Event:
     """An event that is set by every SIGINT and SIGTERM from now on."""
     stop = threading.Event()
-    for number in _SIGNALS:
+    for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     return stop
-
-
-def ignore_signals() -> None:
-    """Ignore signals from now on: a launch file sends SIGINT twice, also while Python ends."""
-    for number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
 
 
 def private_environment() -> dict[str, str]:

@@ -17,7 +17,6 @@ from ..kinds import Doubt, first_doubt
 from ..targets.target import COM, MASS, Target, Values, is_known
 from .estimation import Estimation
 from .program import find_type
-from .ros_client import RosClient
 
 # Twice what the verdict asks for: more than a robot's own wrench determines, and still less to the
 # torques of an arm of 0.2 m or more than 5 % of the mass, which is the verdict's limit.
@@ -30,7 +29,6 @@ class Case(NamedTuple):
     """What is to be sent, and what is known."""
 
     target: Target
-    robot: RosClient
     estimation: Estimation
     payload: Estimate | None  # in its frame; None: what the target had before is sent back
     before: Values  # what the target has now
@@ -111,7 +109,7 @@ def moves(case: Case) -> str:
     needed, end = set(chain.turning if chain else ()), time.monotonic() + settings.apply.timeout
     while not seen or needed - set(seen) or any(
             some[-1][0] - some[0][0] < REST_TIME for some in seen.values()):
-        message = case.robot.wait_for_message("sensor_msgs/msg/JointState", topic)
+        message = case.target.robot.wait_for_message("sensor_msgs/msg/JointState", topic)
         now = time.monotonic()
         if message is None or now > end:
             return (f"'{topic}' does not bring {', '.join(sorted(needed - set(seen))) or 'joints'}"
@@ -130,9 +128,9 @@ def moves(case: Case) -> str:
 
 def no_service(case: Case) -> str:
     """A service that will be called is not there, or of another type, or not installed."""
-    there = case.robot.services()
+    there = case.target.robot.services()
     for service, wanted in case.target.services().items():
-        name = case.robot.resolve(service)
+        name = case.target.robot.resolve(service)
         kind = there.get(name, "")
         if not kind:
             return f"there is no service '{name}'; is the driver running, and apply.service right?"

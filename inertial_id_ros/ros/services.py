@@ -1,37 +1,47 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The node's services. Each handler waits in a thread of the pool, and reports an error as one
-sentence in its response."""
+"""The node's services, and its action: identify until a wanted accuracy is reached. Each handler
+waits in a thread of the pool, and reports an error as one sentence in its response."""
 
 from __future__ import annotations
 
+import math
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from std_srvs.srv import Trigger
 
+from inertial_id_ros.action import Identify
 from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
-from ..errors import InvalidData, InvalidShape, NotEnoughData, printable
-from ..estimate import Estimate, NoEstimate
+from ..errors import InertialIdError, InvalidData, InvalidShape, NotEnoughData, printable
+from ..estimate import CONFIDENCE_95, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..extras import optional_packages
 from ..geometry.mesh import load_mesh, package_roots, resolve_resource
 from ..geometry.shape import Shape, shape_from_mesh, shape_from_points, shape_from_primitive
 from ..io.files import write_json
 from ..model.tool import load_tool, save_tool, tool_from_estimate
-from .conversions import PRIMITIVES, coordinates, mesh_arrays, parameters_message, pose_matrix
+from . import conversions
 from .files import SAVES, TOOLS, CannotSave
 
 if TYPE_CHECKING:
     from .node import InertialIdNode
 
 DEFAULT_NAME = "inertial_parameters.json"
+TIMEOUT = 60.0  # s, of a goal
+POLL = 0.1  # s between two looks for an estimate, or a request to cancel
+NOTHING: Outcome = NoEstimate(0, "", "no estimate since the goal began")
+TILT = "tilt the sensor by 20 to 30 degrees about two axes"
+TURN = "turn the sensor faster, to and fro, about all its axes"
 
 
 def offer(node: InertialIdNode, kind: Any, name: str, answer: Callable[[Any, Any], str],
-          group: CallbackGroup) -> None:
+          group: Any) -> None:
     """Offer a service, whose response holds what its handler returns, or the error it raised."""
     def handle(request: Any, response: Any) -> Any:
         try:
@@ -66,18 +76,17 @@ class Services:
     def _get_parameters(self, request: Any, response: Any) -> str:
         estimation, target = self._estimation, request.target_frame.lstrip("/")
         outcome, findings = estimation.outcome, estimation.findings_now
-        age = estimation.freshness.age_of(outcome.stamp_ns)
+        age = estimation.age_of(outcome.stamp_ns)
         if target and outcome.frame_id and target != outcome.frame_id:
             # Numbers in another frame than asked for would be taken for the right ones.
-            response.parameters = parameters_message(NoEstimate(
+            response.parameters = conversions.parameters_message(NoEstimate(
                 outcome.stamp_ns, target, f"no transform to '{target}'"), findings)
             place, moment = estimation.place(target, outcome.frame_id)
             if isinstance(outcome, Estimate):
-                outcome = outcome.in_frame(target, np.array(place.rotation),
-                                           np.array(place.translation))
+                outcome = outcome.in_frame(target, place.rotation, place.translation)
                 if moment is not None:  # it is there at that time only
                     outcome = replace(outcome, stamp_ns=moment)
-        response.parameters = parameters_message(outcome, findings, age=age)
+        response.parameters = conversions.parameters_message(outcome, findings, age=age)
         if isinstance(outcome, NoEstimate):
             raise NotEnoughData(outcome.reason)
         return str(response.parameters.status)
@@ -170,12 +179,12 @@ def read_shape(request: Any) -> Shape | None:
     if len(given) > 1:
         raise InvalidShape(f"the request gives {' and '.join(given)}; give exactly one")
     if given == ["primitive"]:
-        kind = PRIMITIVES.get(primitive.type, f"primitive of type {primitive.type}")
+        kind = conversions.PRIMITIVES.get(primitive.type, f"primitive of type {primitive.type}")
         # Messages give the height of a cylinder first.
         sizes = primitive.dimensions[::-1] if kind == "cylinder" else primitive.dimensions
         shape = shape_from_primitive(kind, sizes, np.eye(4))
     elif given == ["mesh"]:
-        vertices, faces = mesh_arrays(mesh)
+        vertices, faces = conversions.mesh_arrays(mesh)
         if not np.isfinite(vertices).all() or not 0 <= faces.max(initial=-1) < len(vertices):
             raise InvalidShape("mesh.vertices must be finite, and mesh.triangles name some of them "
                                f"(it has {len(vertices)})")
@@ -189,5 +198,109 @@ def read_shape(request: Any) -> Shape | None:
         path = resolve_resource(request.mesh_resource, package_roots())
         shape = shape_from_mesh(load_mesh(path, scale), np.eye(4), False, path.name)
     else:
-        shape = shape_from_points(coordinates(request.points))
-    return shape.place(pose_matrix(request.pose), bool(request.bounding))
+        shape = shape_from_points(conversions.coordinates(request.points))
+    return shape.place(conversions.pose_matrix(request.pose), bool(request.bounding))
+
+
+class IdentifyAction:
+    """The action server of the node; one goal runs at a time."""
+
+    def __init__(self, node: InertialIdNode) -> None:
+        self._node, self._estimation = node, node.estimation
+        self._running = threading.Lock()
+        self._server = ActionServer(
+            node, Identify, "~/identify", self._execute, goal_callback=self._on_request,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            callback_group=ReentrantCallbackGroup())
+        self.close = self._server.destroy
+
+    def _on_request(self, request: Any) -> GoalResponse:
+        """Accept a goal, or reject it; the log says why, as rclpy has no word for its client."""
+        try:
+            self._node.require_active()
+            self._check(request)
+            if not self._running.acquire(blocking=False):
+                raise InvalidData("another goal runs; cancel it first")
+        except InertialIdError as error:
+            self._node.get_logger().warning(f"goal of ~/identify rejected: {error}")
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _check(self, goal: Any) -> None:
+        """Raise InvalidData where a goal cannot be reached, or makes no sense."""
+        for name in ("mass_accuracy", "com_accuracy", "inertia_accuracy", "timeout"):
+            if not 0.0 <= (value := getattr(goal, name)) < math.inf:
+                raise InvalidData(f"{name} is {value:g}; allowed: finite, not negative")
+        settings = self._node.settings
+        least = CONFIDENCE_95 * settings.alignment.position_sd
+        if settings.load.source == "wrench" and 0.0 < goal.com_accuracy < least:
+            raise InvalidData(
+                f"com_accuracy is {1e3 * goal.com_accuracy:.3g} mm; no motion gives less than "
+                f"{1e3 * least:.3g} mm: set alignment.position_sd to what the drawing of the "
+                "mounting allows")
+
+    def _execute(self, handle: Any) -> Identify.Result:
+        """Wait in a thread of the pool until a goal is reached, cancelled, or out of time."""
+        try:
+            outcome, message, end = self._wait(handle)
+        except Exception as error:  # its client is told
+            outcome, message, end = NOTHING, self._node.explain(error), handle.abort
+        finally:
+            self._running.release()
+        if self._node.context.ok():
+            end()
+        return Identify.Result(message=message, success=end == handle.succeed,
+                               parameters=conversions.parameters_message(
+                                   outcome, self._estimation.findings_now))
+
+    def _wait(self, handle: Any) -> tuple[Outcome, str, Callable[[], None]]:
+        """The last outcome, a sentence, and the method of the handle that ends it."""
+        goal, outcome, began = handle.request, NOTHING, time.monotonic()
+        if not goal.keep_data:
+            self._estimation.worker.call(
+                lambda: self._estimation.reset("a goal of ~/identify began"))
+        timeout = goal.timeout or TIMEOUT
+        while True:
+            time.sleep(POLL)
+            last, outcome = outcome, self._estimation.outcome
+            missing, elapsed = describe_missing(outcome, goal), time.monotonic() - began
+            if outcome is not last:
+                handle.publish_feedback(Identify.Feedback(
+                    summary=conversions.summary_message(outcome), elapsed=elapsed, missing=missing))
+            because = f": {missing}" if missing else ""
+            if handle.is_cancel_requested:
+                return outcome, f"cancelled after {elapsed:.1f} s{because}", handle.canceled
+            if isinstance(outcome, Estimate) and not missing:
+                said = conversions.payload_text(outcome)
+                return outcome, f"{said} after {elapsed:.1f} s", handle.succeed
+            if elapsed > timeout:
+                return outcome, f"timeout of {timeout:g} s{because}", handle.abort
+            if self._estimation.streams is None or not self._node.context.ok():
+                return outcome, "the node stops", handle.abort
+
+
+def describe_missing(outcome: Outcome, goal: Any) -> str:
+    """What an outcome lacks, and which motion provides it; empty where it lacks nothing."""
+    if not isinstance(outcome, Estimate):
+        return outcome.reason
+    if outcome.stale or outcome.doubted:
+        return "new data: the estimate is held" if outcome.stale else outcome.doubted
+    width = CONFIDENCE_95 * outcome.sigma
+    width[4:] *= 3.0 / float(np.trace(outcome.body.inertia_com))
+    lacks, motions = [], dict[str, None]()
+    for name, group, wanted, scale, unit, motion in (
+            ("mass", slice(0, 1), goal.mass_accuracy, 1.0, "kg", TILT),
+            ("centre of mass", slice(1, 4), goal.com_accuracy, 1e3, "mm", TILT),
+            ("inertia", slice(4, 10), goal.inertia_accuracy, 100.0, "% of the mean moment", TURN)):
+        widest = float(width[group].max())
+        if (name != "mass" and outcome.carries_nothing) or (name == "inertia" and not wanted):
+            continue
+        if UNOBSERVED in outcome.verdict[group]:
+            lacks.append(f"{name} {VERDICT_WORDS[UNOBSERVED]}")
+        elif wanted > 0.0 and widest > wanted:
+            lacks.append(f"{name} known to {scale * widest:.3g} {unit}, where "
+                         f"{scale * wanted:.3g} {unit} is wanted")
+        else:
+            continue
+        motions[motion] = None
+    return "; ".join([*lacks, *motions])

@@ -12,12 +12,10 @@ from collections import deque
 from collections.abc import Callable
 
 from rclpy.clock import Clock, ClockType
-from rclpy.exceptions import InvalidTopicNameException
 from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
-from rclpy.validate_topic_name import validate_topic_name
 
 from ..errors import InvalidSetting
 from ..io.inputs import JOINT_STATES, WRENCH, InputTopic, input_topics
@@ -27,11 +25,11 @@ from .conversions import latched
 from .program import message_type, spin
 
 HAND_OVER = 0.05  # s
-LISTED = 10  # names in a sentence, at most
 # s between threads that run Python code: a wrench must not wait for an estimate.
 SWITCH = 0.001
 DEPTH = 2000  # messages of a topic that may wait for the executor
 MOST = 50_000  # messages of a topic that may wait for the worker; the oldest one goes
+Message = tuple[float, bytes]  # steady time of its arrival [s], and as it is serialised
 
 
 class Subscriptions:
@@ -44,7 +42,6 @@ class Subscriptions:
 
     Attributes:
         counts, damaged: messages of each topic so far, and those that cannot be used.
-        begun, arrived: steady times of the beginning, and of the last message of each topic [s].
         load_topic: wrench, or joint states where there is none; load_name: its full name.
     """
 
@@ -52,10 +49,8 @@ class Subscriptions:
                  age: Callable[[int], float]) -> None:
         self._owner = owner
         topics = input_topics(settings)
-        self._waiting = {topic: deque[bytes](maxlen=MOST) for topic in topics}
+        self._waiting = {topic: deque[Message](maxlen=MOST) for topic in topics}
         self.counts, self.damaged = dict.fromkeys(topics, 0), dict.fromkeys(topics, 0)
-        self.begun = time.monotonic()
-        self.arrived = dict.fromkeys(topics, self.begun)
         self.load_topic = WRENCH if WRENCH in topics else JOINT_STATES
         self.node = Node(
             f"_{owner.get_name()}_io", context=owner.context, namespace=owner.get_namespace(),
@@ -79,15 +74,13 @@ class Subscriptions:
         def receive(data: bytes) -> None:
             if self.compensation.is_used:
                 self.compensation.receive(topic, data)
-            waiting.append(data)
+            waiting.append((time.monotonic(), data))
             self.counts[topic] += 1
-            self.arrived[topic] = time.monotonic()
 
         waiting = self._waiting[topic]
         try:
-            validate_topic_name(name)
             full = str(self._owner.resolve_topic_name(name))
-        except (InvalidTopicNameException, ValueError) as error:
+        except Exception as error:  # of the library below rclpy
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
                                  f"{' '.join(str(error).split())}") from error
         self.node.create_subscription(message_type(topic.type, topic.setting), full, receive,
@@ -115,10 +108,12 @@ class Subscriptions:
         self._executor.shutdown()
         self.node.destroy_node()
 
-    def take(self) -> dict[InputTopic, list[bytes]]:
-        """The messages of each topic that wait for the worker, once."""
-        return {topic: [some.popleft() for _ in range(len(some))]
-                for topic, some in self._waiting.items() if some}
+    def take(self, seconds: float) -> dict[InputTopic, list[Message]]:
+        """The messages of each topic that wait for the worker, once: those that arrived first, of
+        so long a time [s]."""
+        end = seconds + min((some[0][0] for some in self._waiting.values() if some), default=0.0)
+        return {topic: [some.popleft() for _ in range(len(some)) if some[0][0] < end]
+                for topic, some in self._waiting.items()}
 
     def other_topics(self) -> str:
         """Other topics of wrenches, as the end of a sentence; empty: the load is not silent."""
@@ -128,7 +123,7 @@ class Subscriptions:
         names = [name for name, types in self.node.get_topic_names_and_types()
                  if WRENCH.type in types and not name.startswith(f"{own}/")
                  and self.node.count_publishers(name)]
-        return (f"; topics of type {WRENCH.type}: {', '.join(names[:LISTED])}" if names else
+        return (f"; topics of type {WRENCH.type}: {', '.join(names)}" if names else
                 f"; nobody publishes {WRENCH.type}")
 
 

@@ -115,7 +115,7 @@ def test_reason_and_advice_are_those_of_the_finding(name: str) -> None:
     assert found.tone == BAD
     said = [advice for advice in found.mends if advice == advice_of(finding)]
     assert len(found.mends) == len(said)
-    if kind.level != "info" and name != "no_estimate":
+    if kind.level != "info":
         assert any("hat was found" in text for text in (found.said, *found.reasons))
         assert ("hat was found" in found.said) == (kind.level == "error")
 

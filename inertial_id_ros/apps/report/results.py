@@ -301,7 +301,7 @@ def worth_saying(result: Identification) -> list[Finding]:
     """The findings that say most: errors alone, as others follow from them; else those that put
     something in doubt before other warnings, and changes of the payload. Without an estimate also
     those that are over."""
-    last = {f.name: f for f in result.findings if f.kind != "no_estimate"}
+    last = {f.name: f for f in result.findings}
     if not any(isinstance(item.outcome, Estimate) for item in result.history):
         earlier = {f.name: f for item in result.history for f in item.findings}
         last = {name: f for name, f in earlier.items() if f.level != "info"} | last

@@ -23,7 +23,7 @@ from ...errors import InertialIdError, InvalidData
 from ...io.files import config_file, write_atomically
 from ...settings import SENSORS
 from ..motion_execution import SILENCE
-from ..program import Children, ignore_signals, stop_flag
+from ..program import Children, stop_flag
 from .session import NodeLink, Session
 
 WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
@@ -137,6 +137,3 @@ def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:
             return end, show
     except End as end:  # interrupted before the session
         return end, show
-    finally:
-        if stop.is_set():
-            ignore_signals()

@@ -20,7 +20,7 @@ from ...errors import InertialIdError
 from ...estimate import UNOBSERVED
 from ...kinds import Doubt
 from ..conversions import payload_text
-from ..identify_action import TILT, TURN, describe_missing
+from ..services import TILT, TURN, describe_missing
 from .node_link import LATEST, NodeLink
 from .robot import Robot, Trajectory
 

@@ -34,7 +34,7 @@ from ...errors import InvalidData
 from ...inertia import Body, move_body, phi_from_body, six_from_tensor, tensor_from_six
 from ...io.decoding import ENTRIES, INERTIA, PAYLOAD
 from ..conversions import LATCHED, time_message
-from ..program import find_type, ignore_signals, message_type, spin, start_ros, stop_flag
+from ..program import find_type, message_type, spin, start_ros, stop_flag
 
 NAME = "simulate_cobot"
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
@@ -194,5 +194,4 @@ def _run(arguments: list[str]) -> int:
     finally:
         rclpy.try_shutdown()
         executor.shutdown()
-        ignore_signals()
     return 0
