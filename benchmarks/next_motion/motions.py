@@ -14,7 +14,7 @@ import numpy as np
 
 from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.information import Knowledge
-from inertial_id_ros.apps.excitation.motions import through, violations
+from inertial_id_ros.apps.excitation.motions import moves, shortest_moves, violations
 from inertial_id_ros.apps.simulation.motion import MEAN_SPEED, Sinusoid, Trajectory
 from inertial_id_ros.inertia import Array
 
@@ -113,7 +113,8 @@ class FourPosesAndRandom(_Usual):
 
 def _move(arm: Arm, begin: Array, end: Array, stand: float) -> Trajectory:
     """From rest to rest, as quick as the limits allow, and some seconds in the new pose."""
-    move = through(arm, LIMITS, np.stack([begin, end]))
+    poses = np.stack([begin, end])
+    move = moves(poses, *shortest_moves(arm, LIMITS, poses))
     if not stand:
         return move
     return Trajectory(np.append(move.stamps, move.duration + stand),

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
-from xml.etree import ElementTree
 
 import coal
 import numpy as np
@@ -20,7 +19,8 @@ from ...geometry.mesh import package_roots
 from ...inertia import Array, phi_to_pinocchio
 from ...limits import MAX_FACES
 from ...model.newton_euler import GRAVITY, skew
-from ...motion.robot import link_names, parse_urdf
+from ...motion.robot import link_names, model_of, parse_urdf
+from ...robot.model import NO_TERMS, RobotModel
 
 # Shape -> its sizes [m].
 SIZES = {"box": "x, y, z", "sphere": "radius", "cylinder": "height, radius", "mesh": ""}
@@ -79,71 +79,53 @@ def floor(height: float | str) -> Obstacle:
     return box_obstacle("the floor", top + FLOOR * np.array([[-1.0, -1.0, -2.0], [1.0, 1.0, 0.0]]))
 
 
-class Arm:
-    """A robot of joints with one degree of freedom each, with a frame that carries a payload.
+class Arm(RobotModel):
+    """A robot with a frame that carries a payload, and with shapes.
 
     Args:
         urdf: text of the robot description; frame: link that carries the payload.
         box: corners (2, 3) [m] of a box around the payload, in that frame; phi: (10,) of it.
         gravity: (3,) [m/s^2] in axes of the description's root.
-        obstacles: what no moving link may touch; is_driven: True if a program moves the arm.
+        obstacles: what no moving link may touch.
 
     Attributes:
-        joint_names: of all joints that move; lower, upper, speed, effort: their limits, infinite
-            where there is none; chain: of the joints that move the frame, root first.
-        unchecked: why collisions are not checked; empty: they are.
+        lower, upper, speed, effort: limits of the joints, infinite where there is none.
+        chain: names of the joints that move the frame, root first; moving: their numbers.
 
     Raises:
-        InvalidModel: not a usable description, or without usable collision shapes beside obstacles
-            or where the arm is driven. UnknownFrame: it has no such link.
+        InvalidModel: not a usable description, a joint with several degrees of freedom, or no
+            usable collision shapes, by which alone speeds of links and distances are known.
+        UnknownFrame: it has no such link.
     """
 
     def __init__(self, urdf: str, frame: str, box: Array | None = None, phi: Array | None = None,
-                 gravity: ArrayLike = GRAVITY, obstacles: Sequence[Obstacle] = (),
-                 is_driven: bool = False) -> None:
-        self._model = model = parse_urdf(urdf, dynamics=True)
-        self.urdf, self.frame, joints = urdf, frame, list(model.joints)[1:]
-        self.joint_names: tuple[str, ...] = tuple(list(model.names)[1:])
+                 gravity: ArrayLike = GRAVITY, obstacles: Sequence[Obstacle] = ()) -> None:
+        model = parse_urdf(urdf, dynamics=True)
         if frame not in link_names(model):
             raise UnknownFrame(f"the robot description has no link '{frame}'; it has: "
                                + ", ".join(link_names(model)))
-        self._frame = model.getFrameId(frame, pin.FrameType.BODY)
+        self.frame, self._frame = frame, model.getFrameId(frame, pin.FrameType.BODY)
         tip = model.frames[self._frame]
-        self.chain = tuple(self.joint_names[j - 1] for j in model.supports[tip.parentJoint] if j)
-        self._check_joints()
-        model.gravity.linear = np.asarray(gravity, dtype=float)
         if phi is not None:
             model.appendBodyToJoint(tip.parentJoint, pin.Inertia.FromDynamicParameters(
                 phi_to_pinocchio(phi)), tip.placement)
-        first = [joint.idx_q for joint in joints]
-        turns = np.where([joint.nq == 2 for joint in joints], np.inf, 0.0)  # continuous: cos, sin
-        self.lower = model.lowerPositionLimit[first] - turns
-        self.upper = model.upperPositionLimit[first] + turns
-        self.speed, self.effort = (np.where((limit > 0.0) & (limit < 1e12), limit, np.inf)
-                                   for limit in (model.velocityLimit, model.effortLimit))
-        self._data, self._rest = model.createData(), pin.neutral(model)
-        self._shapes, self.unchecked = read_shapes(model, urdf)
-        if self.unchecked and (is_driven or obstacles):
-            raise InvalidModel(f"{self.unchecked}; no motion can be checked")
+        super().__init__(model, NO_TERMS, gravity)
+        self.moving = np.array([j - 1 for j in model.supports[tip.parentJoint] if j], dtype=int)
+        self.chain = tuple(self.joint_names[k] for k in self.moving)
+        for k, name in zip(self.moving.tolist(), self.chain, strict=True):
+            if (leader := model_of(urdf)[1][k + 1].name) != name:
+                raise InvalidModel(f"joint '{name}' follows joint '{leader}' (mimic); joints that "
+                                   "move the frame must move on their own")
+        places, self.effort = self.limits
+        self.lower, self.upper = places.T
+        self.speed = np.where(model.velocityLimit > 0.0, model.velocityLimit, np.inf)
+        self._shapes = read_shapes(model, urdf)
         if box is not None:
-            low, high = np.asarray(box, dtype=float)
+            payload = box_obstacle("payload", box)
             self._shapes.addGeometryObject(pin.GeometryObject(
-                "payload", tip.parentJoint, tip.placement * pin.SE3(
-                    np.eye(3), 0.5 * (low + high)), coal.Box(*(high - low))))
+                "payload", tip.parentJoint, tip.placement * pin.SE3(payload.pose), payload.solid()))
         self._corners = [self._corners_on(j) for j in range(1, model.njoints)]
         self._compare(obstacles)
-
-    def _check_joints(self) -> None:
-        """Raise InvalidModel where a joint cannot be planned for."""
-        for name, joint in zip(self.joint_names, list(self._model.joints)[1:], strict=True):
-            if joint.nv != 1:
-                raise InvalidModel(f"joint '{name}' has {joint.nv} degrees of freedom; one is "
-                                   "allowed")
-        for element in ElementTree.fromstring(self.urdf).iter("joint"):
-            mimic, name = element.find("mimic"), element.get("name", "")
-            if mimic is not None and name in self.chain:
-                raise InvalidModel(f"joint '{name}' follows joint '{mimic.get('joint')}' (mimic); "
-                                   "joints that move the frame must move on their own")
 
     def _corners_on(self, joint: int) -> Array:
         """Points (c, 3) [m] on a joint, in its axes: origins of its frames, and corners of boxes
@@ -170,9 +152,7 @@ class Arm:
             tied = j < own and (first == parents[second] or second == parents[first])
             if first != second and not tied:
                 shapes.addCollisionPair(pin.CollisionPair(i, j))
-        q = np.random.default_rng(0).uniform(
-            np.where(np.isfinite(self.lower), self.lower, -np.pi),
-            np.where(np.isfinite(self.upper), self.upper, np.pi), (POSES, len(self.lower)))
+        q = np.clip(self.sample_positions(np.random.default_rng(0), POSES), self.lower, self.upper)
         for k in reversed(np.flatnonzero(self.near(q, 0.0).all(axis=0)).tolist()):
             pair = shapes.collisionPairs[k]
             if max(pair.first, pair.second) < own:  # obstacles are meant as they stand
@@ -183,10 +163,6 @@ class Arm:
         """Names of the shapes that may not come near each other."""
         name = [shape.name for shape in self._shapes.geometryObjects]
         return [(name[pair.first], name[pair.second]) for pair in self._shapes.collisionPairs]
-
-    def index(self, names: Sequence[str]) -> np.ndarray:
-        """Where joints of these names stand among all."""
-        return np.array([self.joint_names.index(name) for name in names], dtype=int)
 
     def positions(self, pose: Mapping[str, float]) -> Array:
         """Positions (joints,) in this order of all joints by name (raises InvalidData: one is not
@@ -201,7 +177,7 @@ class Arm:
         [rad/s, rad/s^2], (n, 3) each."""
         model, data, frame = self._model, self._data, self._frame
         turns, felt, omega = np.empty((len(q), 3, 3)), np.empty((len(q), 6)), np.empty((len(q), 3))
-        for k, state in enumerate(zip(self._configurations(q), dq, ddq, strict=True)):
+        for k, state in enumerate(zip(self._configuration(q), dq, ddq, strict=True)):
             pin.forwardKinematics(model, data, *state)
             turns[k] = pin.updateFramePlacement(model, data, frame).rotation
             felt[k] = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).vector
@@ -212,7 +188,7 @@ class Arm:
         """Speed (n, joints) [m/s] of the fastest points of what each joint carries, for joint
         states (n, joints)."""
         twists, speed = np.empty((len(q), self._model.njoints, 6)), np.empty_like(q)
-        for k, state in enumerate(zip(self._configurations(q), dq, strict=True)):
+        for k, state in enumerate(zip(self._configuration(q), dq, strict=True)):
             pin.forwardKinematics(self._model, self._data, *state)
             twists[k] = [twist.vector for twist in self._data.v]
         for k, corners in enumerate(self._corners):
@@ -221,35 +197,30 @@ class Arm:
             speed[:, k] = np.linalg.norm(velocity, axis=2).max(axis=1)
         return speed
 
-    def torque(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """Torques (n, joints) [N m or N] of the description's bodies, without friction."""
-        return np.stack([pin.rnea(self._model, self._data, *state) for state in zip(
-            self._configurations(q), dq, ddq, strict=True)])
-
     def near(self, q: Array, margin: float) -> np.ndarray:
         """True (n, pairs) where shapes are nearer than a margin [m], for positions (n, joints)."""
         data = self._shapes.createData()
         for request in data.collisionRequests:
             request.security_margin = margin
         out = np.zeros((len(q), len(self._shapes.collisionPairs)), dtype=bool)
-        for row, configuration in zip(out, self._configurations(q), strict=True):
+        for row, configuration in zip(out, self._configuration(q), strict=True):
             if pin.computeCollisions(self._model, self._data, self._shapes, data, configuration,
                                      False):
                 row[:] = [result.isCollision() for result in data.collisionResults]
         return out
 
-    def _configurations(self, q: Array) -> Array:
-        """Pinocchio's configurations (n, nq) of positions (n, joints)."""
-        return np.stack([pin.integrate(self._model, self._rest, row) for row in q])
 
-
-def read_shapes(model: pin.Model, urdf: str) -> tuple[pin.GeometryModel, str]:
-    """Collision shapes of a robot's links, and why there are none; empty: there are."""
+def read_shapes(model: pin.Model, urdf: str) -> pin.GeometryModel:
+    """Collision shapes of a robot's links (raises InvalidModel: there are none, or a mesh of one is
+    not found)."""
     try:
         shapes = pin.buildGeomFromUrdfString(
             model, urdf, pin.GeometryType.COLLISION,
             package_dirs=[str(root) for root in package_roots()])
     except ValueError as error:
         reason = " ".join(str(error).rpartition("message:")[2].split())
-        return pin.GeometryModel(), f"collision shapes: {reason}"
-    return shapes, "" if shapes.ngeoms else "the robot description has no collision shapes"
+        raise InvalidModel(f"collision shapes: {reason}; no motion can be checked") from error
+    if not shapes.ngeoms:
+        raise InvalidModel("the robot description has no collision shapes: no motion can be "
+                           "checked")
+    return shapes

@@ -20,6 +20,7 @@ from ...model.newton_euler import regressor
 from ...model.rows import HALF
 from ...motion.motion import BIN
 from ...settings import Settings
+from ...settings.groups import WrenchSettings
 from ..simulation.motion import Trajectory
 from .arm import Arm
 
@@ -35,14 +36,11 @@ ENOUGH = 0.8  # of the wanted standard deviation: beyond that nothing is gained
 
 
 class Knowledge(NamedTuple):
-    """What is known of a payload, as a Gaussian about phi, and standard deviations of the sensor
-    for forces [N] and torques [N m]."""
+    """What is known of a payload, as a Gaussian about phi, and the sensor that measures it."""
 
     phi: Array  # (10,) most probable
     information: Array  # (10, 10)
-    noise: tuple[float, ...]  # of a sample
-    walk: tuple[float, ...]  # of the bias that drifts
-    bias: tuple[float, ...]  # of the bias before any data
+    sensor: WrenchSettings
 
     @classmethod
     def usual(cls, settings: Settings, mass: float = 0.5) -> Knowledge:
@@ -50,8 +48,8 @@ class Knowledge(NamedTuple):
         known to 100 % of itself. A light one [kg]: the first motion must identify such a one, too,
         and part of it a heavier one."""
         ball = phi_from_body(mass, [0.0, 0.0, 0.1], 2.0 * mass * 0.06**2 * np.eye(3))
-        unit, wrench = np.linalg.inv(mass * body_coordinates(ball / mass).to_phi), settings.wrench
-        return cls(ball, unit.T @ unit, wrench.noise, wrench.accuracy, wrench.bias_sd)
+        unit = np.linalg.inv(mass * body_coordinates(ball / mass).to_phi)
+        return cls(ball, unit.T @ unit, settings.wrench)
 
     def revised(self, phi: Array, covariance: Array) -> Knowledge:
         """What is known once an estimate phi (10,) with its covariance (10, 10) is there; it tells
@@ -79,14 +77,14 @@ class Knowledge(NamedTuple):
         """What is known after a motion of all joints of an arm, with rests before and after it."""
         instants = np.arange(0.5 * STEP - REST, motion.duration + REST, STEP)
         A = regressor(*arm.motion(*motion.sample(instants)))
-        information = self.information.copy()
+        information, sensor = self.information.copy(), self.sensor
         for k, channels in enumerate((slice(0, 3), slice(3, 6))):
-            whiten = _whitening(len(instants), self.noise[k], self.walk[k])
+            whiten = _whitening(len(instants), sensor.noise[k], sensor.accuracy[k])
             white, one = np.tensordot(whiten, A[:, channels], 1), whiten.sum(axis=1)
             across = np.tensordot(one, white, 1)  # (3, 10), with the bias of each channel
             rows = white.reshape(-1, PARAMETERS)
             information += rows.T @ rows
-            information -= across.T @ across / (one @ one + self.bias[k] ** -2.0)
+            information -= across.T @ across / (one @ one + sensor.bias_sd[k] ** -2.0)
         return self._replace(information=information)
 
 

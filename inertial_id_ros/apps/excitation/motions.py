@@ -13,8 +13,7 @@ wrist helps. Of a long plan only the first seconds are made before the next is p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -48,8 +47,9 @@ TRIES = 48  # candidates, best first, that are checked
 LEAST_GAIN = 0.02  # nats a second: less is not worth a motion of the wrist
 SLACK = 0.02  # rad from the limits of position
 STEPS = (0.2, 3.0)  # rad, smallest and largest move
-# Kinds of motions: number of moves, and index of the first of those that go to and fro.
-KINDS = ((1, 1), (2, 0), (4, 0), (5, 1))
+NO_ROOM = "no motion from here is within the limits: move the arm to where it has more room"
+# Kinds of motions: through which of the pose now, a random one, and one that is random about that.
+KINDS = ((0, 1), (0, 1, 0), (0, 1, 0, 1, 0), (0, 1, 2, 1, 2, 1))
 
 
 class MotionLimits(NamedTuple):
@@ -70,45 +70,33 @@ def moves(poses: Array, durations: Array, ramps: Array) -> Trajectory:
     Points are the poses, and the ends of the ramps between them: every third one is a pose.
     Progress in a ramp is ``x^3 - x^4 / 2``, which the quintics of a trajectory represent exactly.
     """
-    speed = np.diff(poses, axis=0) / (durations - ramps)[:, None]
-    rise, ends = 0.5 * ramps[:, None] * speed, np.cumsum(durations)
-    risen = ends - durations + ramps
-    falling = np.where(durations - 2.0 * ramps > 1e-9, ends - ramps, risen)
-
-    def points(first: Array, *of_moves: Array) -> Array:
-        return np.concatenate([first[None], np.stack(of_moves, axis=1).reshape(-1, *first.shape)])
-
-    velocities = points(0.0 * poses[0], speed, speed, 0.0 * speed)
-    return Trajectory(points(np.zeros(()), risen, falling, ends), points(
-        poses[0], poses[:-1] + rise, poses[1:] - rise, poses[1:]), velocities, 0.0 * velocities)
+    ends, speed = np.cumsum(durations), np.diff(poses, axis=0) / (durations - ramps)[:, None]
+    risen, rise = ends - durations + ramps, 0.5 * ramps[:, None] * speed
+    stamps = np.stack([risen, np.maximum(ends - ramps, risen), ends], axis=1)
+    q, dq = np.repeat(poses, 3, axis=0)[2:], np.zeros((1 + 3 * len(speed), poses.shape[1]))
+    dq[1::3] = dq[2::3] = speed
+    q[1::3], q[2::3] = poses[:-1] + rise, poses[1:] - rise
+    return Trajectory(np.append(0.0, stamps), q, dq, 0.0 * dq)
 
 
 def points_for_controller(arm: Arm, motion: Trajectory) -> Trajectory:
     """Dense points of the joints that move the frame (controllers want them all) of moves of all
     joints."""
     stamps = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / POINTS)) + 2)
-    chain = arm.index(arm.chain)
-    q, dq, ddq = (part[:, chain] for part in motion.sample(stamps))
+    q, dq, ddq = (part[:, arm.moving] for part in motion.sample(stamps))
     dq[[0, -1]] = ddq[[0, -1]] = 0.0  # what remains there is rounding
     turns = [" and ".join(f"{name} by {np.degrees(angle):+.0f}°"
                           for name, angle in zip(arm.chain, after - before, strict=True)
                           if abs(angle) >= SMALLEST)
-             for before, after in pairwise(motion.positions[::3, chain])]
+             for before, after in pairwise(motion.positions[::3, arm.moving])]
     return Trajectory(stamps, q, dq, ddq, arm.chain,
                       "; then ".join(f"turn {turn}" for turn in turns if turn))
 
 
-def through(arm: Arm, limits: MotionLimits, poses: Array, slowest: float = 0.0) -> Trajectory:
-    """The quickest `moves` through poses (k + 1, joints) within the limits, each of so many seconds
-    at least."""
-    durations, ramps = shortest_moves(arm, limits, poses)
-    slower = np.maximum(slowest / durations, 1.0)
-    return moves(poses, slower * durations, slower * ramps)
-
-
-def shortest_moves(arm: Arm, limits: MotionLimits, poses: Array) -> tuple[Array, Array]:
-    """Durations (..., k) of moves through poses (..., k + 1, joints) and of their ramps [s], within
-    all limits of speed and acceleration."""
+def shortest_moves(arm: Arm, limits: MotionLimits, poses: Array, least: float = 0.0
+                   ) -> tuple[Array, Array]:
+    """Durations (..., k), at least so long, of moves through poses (..., k + 1, joints) and of
+    their ramps [s], within all limits of speed and acceleration."""
     step = np.diff(poses, axis=-2)[..., None, :]
     q, dq = np.broadcast_arrays(poses[..., :-1, None, :] + NODES[:, None] * step, step)
     reach = arm.link_speed(*(part.reshape(-1, poses.shape[-1]) for part in (q, dq)))
@@ -121,40 +109,38 @@ def shortest_moves(arm: Arm, limits: MotionLimits, poses: Array) -> tuple[Array,
     ramps = np.maximum(RAMP, forced / full)
     # Too short to reach the full speed: one ramp up, one down.
     ramps = np.where(ramps > full, np.maximum(RAMP, np.sqrt(forced)), ramps)
-    return ramps + np.maximum(full, ramps), ramps
+    durations = ramps + np.maximum(full, ramps)
+    slower = np.maximum(least / durations, 1.0)
+    return slower * durations, slower * ramps
 
 
 def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) -> tuple[str, ...]:
     """What is wrong with a motion from a pose (joints,) of all joints, a sentence each.
 
-    The one check of planner, guide and execution: it samples the points that a controller is sent,
-    takes speeds and accelerations from differences of positions, and compares the collision shapes
-    themselves.
+    The one check of planner, guide and execution: it samples the quintics between the points that a
+    controller is sent, of all joints of the chain, and compares the collision shapes themselves.
     """
     if not all(np.isfinite(part).all() for part in motion[:4]):
         return ("the trajectory holds numbers that are not finite",)
     if max(np.abs(part[[0, -1]]).max() for part in motion[2:4]) > REST:
         return ("the trajectory does not begin and end at rest",)
-    moved = arm.index(motion.joint_names)
-    away = np.abs(motion.positions[0] - pose[moved])
+    away = np.abs(motion.positions[0] - pose[arm.moving])
     if away.max() > START:
         return (f"the trajectory starts {away.max():.3f} rad from where "
-                f"{motion.joint_names[int(np.argmax(away))]} is",)
+                f"{arm.chain[int(np.argmax(away))]} is",)
     t = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / STEP)) + 1)
     state = np.zeros((3, len(t), len(pose)))
     state[0] = pose
-    state[:, :, moved] = motion.sample(t)
+    state[:, :, arm.moving] = motion.sample(t)
     q, dq, ddq = state
-    every = np.ones(len(pose))
-    speed, acceleration = (np.diff(q, k, axis=0) / t[1] ** k for k in (1, 2))
     found = [f"{what} {name} would be {value:.3g} {unit}, and may be {limit:.3g}"
              for what, unit, values, allowed in (
-                 ("speed of", "rad/s", speed, np.minimum(limits.share * arm.speed,
+                 ("speed of", "rad/s", dq, np.minimum(limits.share * arm.speed,
                                                          limits.joint_speed)),
-                 ("acceleration of", "rad/s^2", acceleration, limits.joint_acceleration * every),
-                 ("torque of", "N m", arm.torque(q, dq, ddq), limits.share * arm.effort),
+                 ("acceleration of", "rad/s^2", ddq, np.full_like(pose, limits.joint_acceleration)),
+                 ("torque of", "N m", arm.described_torque(q, dq, ddq), limits.share * arm.effort),
                  ("speed of what moves with", "m/s", arm.link_speed(q, dq),
-                  limits.link_speed * every))
+                  np.full_like(pose, limits.link_speed)))
              for name, value, limit in zip(arm.joint_names, np.abs(values).max(axis=0), allowed,
                                            strict=True) if value > ROUNDING * limit]
     for k, name in enumerate(arm.joint_names):
@@ -164,8 +150,9 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
     if not found:
         # Between two samples each shape moves by no more than its speed times half the time.
         margin = limits.clearance + limits.link_speed * STEP
-        found = [f"{one} would come within {1e3 * margin:.1f} mm of {other}" for (one, other), near
-                 in zip(arm.pairs, arm.near(q, margin).any(axis=0), strict=True) if near]
+        near = np.flatnonzero(arm.near(q, margin).any(axis=0)).tolist()
+        found = [f"{one} would come within {1e3 * margin:.1f} mm of {other}"
+                 for one, other in (arm.pairs[k] for k in near)]
     return tuple(found)
 
 
@@ -178,10 +165,9 @@ class MotionPlanner:
                  seed: int | None = None) -> None:
         self.arm, self.limits, self.known = arm, limits, known
         self._rng = np.random.default_rng(seed)
-        self._chain = arm.index(arm.chain)
         self._lower = np.maximum(arm.lower + SLACK, home - limits.range)
         self._upper = np.minimum(arm.upper - SLACK, home + limits.range)
-        still = np.tile(home[self._chain], (2, 1))
+        still = np.tile(home[arm.moving], (2, 1))
         rest = Trajectory(np.array([0.0, 0.1]), still, 0.0 * still, 0.0 * still, arm.chain)
         if problems := violations(arm, rest, home, limits):
             raise InvalidData(f"no motion can start here: {problems[0]}")
@@ -189,40 +175,38 @@ class MotionPlanner:
     def wiggle(self, start: Array) -> list[Trajectory]:
         """Two small motions to and fro, of one joint of the wrist each, that tilt the sensor most
         (raises InvalidData: none is within the limits)."""
-        turns = ANGLE * np.eye(len(start))[self._chain[-WRIST:]]
-        found = list(islice(self._tilts(start, turns, [0.0, 1.0, -1.0, 0.0], SLOW), 2))
-        if not found:
-            raise InvalidData("no small motion of the wrist is within the limits: move the arm to "
-                              "where it has more room")
-        return found
+        turns = ANGLE * np.eye(len(start))[self.arm.moving[-WRIST:]]
+        return self._tilts(start, turns, [0.0, 1.0, -1.0, 0.0], 2, SLOW)
 
     def large_motion(self, start: Array) -> Trajectory:
         """A motion of the whole wrist and back: of some drawn at random the one that turns gravity
         most in the sensor (raises InvalidData: there is none within the limits)."""
-        turns, wrist = np.zeros((SEVERAL, len(start))), self._chain[-WRIST:]
+        turns, wrist = np.zeros((SEVERAL, len(start))), self.arm.moving[-WRIST:]
         turns[:, wrist] = self._rng.uniform(-LARGE, LARGE, (SEVERAL, len(wrist)))
-        for motion in self._tilts(start, turns, [0.0, 1.0, 0.0]):
-            return motion
-        raise InvalidData("no large motion of the wrist is within the limits")
+        return self._tilts(start, turns, [0.0, 1.0, 0.0], 1)[0]
 
-    def _tilts(self, start: Array, turns: Array, way: list[float], slowest: float = 0.0
-               ) -> Iterator[Trajectory]:
-        """Motions within the limits through multiples of turns (m, joints) from a pose, that first
-        which turns gravity most in the sensor."""
-        poses = np.vstack([start, start + turns])
+    def _tilts(self, start: Array, turns: Array, way: list[float], most: int, least: float = 0.0
+               ) -> list[Trajectory]:
+        """Motions within the limits through multiples of turns (m, joints) from a pose, at most so
+        many, first that which turns gravity most in the sensor (raises InvalidData: none is)."""
+        poses, out = np.vstack([start, start + turns]), list[Trajectory]()
         felt = self.arm.motion(poses, 0.0 * poses, 0.0 * poses)[0]
         for k in np.argsort(-np.linalg.norm(felt[1:] - felt[0], axis=1)):
-            points = points_for_controller(self.arm, through(
-                self.arm, self.limits, start + np.outer(way, turns[k]), slowest))
-            if not violations(self.arm, points, start, self.limits):
-                yield points
+            poses = start + np.outer(way, turns[k])
+            motion = points_for_controller(self.arm, moves(
+                poses, *shortest_moves(self.arm, self.limits, poses, least)))
+            if len(out) < most and not violations(self.arm, motion, start, self.limits):
+                out.append(motion)
+        if not out:
+            raise InvalidData(NO_ROOM)
+        return out
 
     def next_motion(self, start: Array, wanted: Array, longest: float = LONGEST) -> Trajectory:
         """The motion, of at most so many seconds, that tells most of a payload to be known to
         deviations (10,), and violates no limit; it counts as made (raises InvalidData: there is
         none)."""
         found = list[tuple[float, Trajectory, Trajectory]]()  # gain; moves, points of a controller
-        for active in (self._chain[-WRIST:], self._chain):
+        for active in (self.arm.moving[-WRIST:], self.arm.moving):
             for gain, plan in self._candidates(start, active, wanted):
                 ends = max(1, int(np.searchsorted(plan.stamps[3::3], longest, side="right")))
                 motion = Trajectory._make([*(part[:3 * ends + 1] for part in plan[:4]), (), ""])
@@ -234,8 +218,7 @@ class MotionPlanner:
             if found and found[-1][0] > LEAST_GAIN:
                 break
         if not found:
-            raise InvalidData("no motion from this pose is within the limits: move the arm to "
-                              "where it has more room")
+            raise InvalidData(NO_ROOM)
         _, motion, points = max(found, key=itemgetter(0))
         self.known = self.known.after(self.arm, motion)
         return points
@@ -244,30 +227,22 @@ class MotionPlanner:
                     ) -> list[tuple[float, Trajectory]]:
         """Random plans of moves within the limits of position and speed, which may be too long to
         be made at once, and their gains [nats/s]; best first."""
-        plans = list[Trajectory]()
-        for count, repeated in KINDS:
-            poses = self._draw(start, active, count, repeated)
+        rng, plans = self._rng, list[Trajectory]()
+        for kind in KINDS:
+            direction = rng.normal(size=(DRAWN, 2, len(active)))
+            # Some turn few joints: a single one may go farther.
+            direction *= rng.random((DRAWN, 1, len(active))) < rng.choice(
+                [0.35, 1.0], (DRAWN, 1, 1))
+            length = np.exp(rng.uniform(np.log(STEPS[0]), np.log(STEPS[1]), (DRAWN, 2, 1)))
+            steps = length * direction / np.maximum(
+                np.linalg.norm(direction, axis=2, keepdims=True), 1e-9)
+            poses = np.tile(start, (DRAWN, 3, 1))
+            poses[:, 1:, active] = np.clip(start[active] + np.cumsum(steps, axis=1),
+                                           self._lower[active], self._upper[active])
+            poses = poses[:, kind]
             durations, ramps = shortest_moves(self.arm, self.limits, poses)
             within = ((durations.sum(axis=1) <= HORIZON) & (durations.max(axis=1) <= LONGEST)
                       & (np.ptp(poses, axis=1).max(axis=1) > 0.0))
             plans += map(moves, poses[within], durations[within], ramps[within])
         gains = [self.known.gain(self.arm, plan, wanted) for plan in plans]
         return sorted(zip(gains, plans, strict=True), key=itemgetter(0), reverse=True)[:TRIES]
-
-    def _draw(self, start: Array, active: np.ndarray, count: int, repeated: int) -> Array:
-        """Random poses (DRAWN, count + 1, joints) within the limits of position, the first of which
-        is the start; from a number of moves on the same one goes to and fro."""
-        rng = self._rng
-        direction = rng.normal(size=(DRAWN, count, len(active)))
-        # Some turn few joints: a single one may go farther.
-        direction *= rng.random((DRAWN, 1, len(active))) < rng.choice([0.35, 1.0], (DRAWN, 1, 1))
-        length = np.exp(rng.uniform(np.log(STEPS[0]), np.log(STEPS[1]), (DRAWN, count, 1)))
-        steps = length * direction / np.maximum(
-            np.linalg.norm(direction, axis=2, keepdims=True), 1e-9)
-        back = np.where(np.arange(count - repeated) % 2, -1.0, 1.0)[:, None]
-        steps[:, repeated:] = steps[:, repeated:repeated + 1] * back
-        poses = np.tile(start, (DRAWN, count + 1, 1))
-        poses[:, 1:, active] = np.clip(
-            poses[:, 1:, active] + np.cumsum(steps, axis=1), self._lower[active],
-            self._upper[active])
-        return poses

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,13 +15,12 @@ from scipy.linalg import null_space
 from scipy.optimize import minimize
 
 from ...cli import OK, Parser, exit_status, numbers
-from ...errors import InvalidData, InvalidSetting, printable
+from ...errors import InvalidData, InvalidSetting
 from ...inertia import Array
 from ...io.files import user_path, write_atomically
 from ...motion.robot import read_description
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.least_squares import description_reference
-from ...robot.model import NO_TERMS, RobotModel
 from ...settings import Settings
 from .arm import Arm, Obstacle, box_obstacle, floor
 from .information import RATE, WEIGHTS, Knowledge
@@ -94,9 +92,8 @@ def within(low: float, high: float) -> Callable[[str], float]:
 def box_corners(text: str) -> Array:
     """The type of an option that is a box, by lengths and centre: corners (2, 3) [m]."""
     values = np.array([float(word) for word in text.split(",")])
-    if len(values) != 6 or not np.isfinite(values).all() or (values[:3] <= 0.0).any():
-        raise argparse.ArgumentTypeError(f"{text}: expected six numbers sx,sy,sz,cx,cy,cz, the "
-                                         "three lengths positive")
+    if len(values) != 6:
+        raise argparse.ArgumentTypeError(f"{text}: expected six numbers sx,sy,sz,cx,cy,cz")
     return values[3:] + np.outer([-0.5, 0.5], values[:3])
 
 
@@ -117,9 +114,6 @@ def run(options: argparse.Namespace) -> int:
               known.phi if is_payload else None,
               numbers(f"--gravity {options.gravity}", options.gravity, "three numbers", 3),
               options.keep_out)
-    if arm.unchecked:
-        print(f"warning: {printable(arm.unchecked)}: self-collision is not checked",
-              file=sys.stderr)
     if not arm.chain:
         raise InvalidSetting(f"no joint moves --frame '{arm.frame}'")
     start = np.zeros(len(arm.joint_names))
@@ -136,14 +130,10 @@ def run(options: argparse.Namespace) -> int:
         motion, smaller = robot_motion(arm, limits, start, options.duration)
     if options.trajectory is not None:
         write_atomically(user_path(options.trajectory), as_yaml(motion))
-    q, dq = np.tile(start, (len(motion.stamps), 1)), np.zeros((len(motion.stamps), len(start)))
-    q[:, arm.index(arm.chain)], dq[:, arm.index(arm.chain)] = motion[1:3]
     print(f"in {motion.duration:.1f} s the standard deviations of the parameters become "
-          f"{smaller:.2g} times smaller (geometric mean)\n"
-          f"fastest point of a link: {arm.link_speed(q, dq).max():.3f} m/s")
-    for name, at, low, high in zip(arm.joint_names, q[0], q.min(axis=0), q.max(axis=0),
-                                   strict=True):
-        print(f"{name}: from {at:.4f} rad, {low:.3f} to {high:.3f} rad")
+          f"{smaller:.2g} times smaller (geometric mean)")
+    for name, q in zip(arm.chain, motion.positions.T, strict=True):
+        print(f"{name}: from {q[0]:.4f} rad, {q.min():.3f} to {q.max():.3f} rad")
     return OK
 
 
@@ -152,10 +142,9 @@ def sequence(planner: MotionPlanner, start: Array, duration: float, end: float =
     """Motions one after the other, each the best of its moment, from a pose (joints,), of a
     duration of all [s]; end: steady time [s] at which no further one is begun (raises InvalidData:
     no motion from the start pose is within the limits)."""
-    chain, pose = planner.arm.index(planner.arm.chain), start.copy()
-    motion = planner.next_motion(pose, WANTED, duration)
+    pose, motion = start.copy(), planner.next_motion(start, WANTED, duration)
     while time.monotonic() < end:
-        pose[chain] = motion.positions[-1]
+        pose[planner.arm.moving] = motion.positions[-1]
         try:
             more = planner.next_motion(pose, WANTED, duration - motion.duration)
         except InvalidData:
@@ -172,24 +161,21 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
     determinant of the information about the base parameters of a robot (Swevers et al. 1997); how
     many times smaller it makes their deviations than the description's order of magnitude
     (geometric mean) (raises InvalidData: none is within the limits)."""
-    model, chain = RobotModel.from_urdf(arm.urdf, NO_TERMS), arm.index(arm.chain)
-    base = structural_base_parameters(model)
-    across = base.matrix @ description_reference(model).unit
+    base, chain = structural_base_parameters(arm), arm.moving
+    across = base.matrix @ description_reference(arm).unit
     root = np.asarray(np.linalg.qr(across.T, mode="r")).T / TORQUE_NOISE
     room = np.minimum(arm.upper - start, start - arm.lower)[chain] - SLACK
-    bounds = [np.clip(room, 1e-9, limits.range),
-              np.minimum(limits.joint_speed, limits.share * arm.speed[chain]),
-              np.full(len(chain), limits.joint_acceleration)]
-
+    bounds = np.stack([np.clip(room, 1e-9, limits.range),
+                       np.minimum(limits.joint_speed, limits.share * arm.speed[chain]),
+                       np.full(len(chain), limits.joint_acceleration)])
     free = null_space(_waves(np.zeros(1), duration)[:, 0])  # of series that begin and end at rest
 
     def states(flat: Array, t: Array, share: float = 1.0) -> Array:
         """Motion (3, n, joints) of coefficients, in a smaller way where it is beyond limits."""
+        moved = _waves(t, duration) @ free @ flat.reshape(-1, len(chain))
         out = np.zeros((3, len(t), len(start)))
-        out[:, :, chain] = _waves(t, duration) @ free @ flat.reshape(-1, len(chain))
-        out[:, :, chain] /= np.maximum(1.0, np.max([
-            np.abs(part[:, chain]).max(axis=0) / bound for part, bound in zip(
-                out, bounds, strict=True)], axis=0))
+        out[:, :, chain] = moved / np.maximum(
+            1.0, (np.abs(moved).max(axis=1) / bounds).max(axis=0))
         speed = arm.link_speed(start + out[0], out[1]).max()
         out *= share / max(1.0, speed / limits.link_speed)
         out[0] += start
@@ -197,7 +183,7 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
 
     def missing(flat: Array) -> float:
         moved = states(flat, np.arange(0.5 * SPARSE, duration, SPARSE))
-        rows = model.regressor(*moved)[:, chain][:, :, base.independent].reshape(-1, len(root))
+        rows = arm.regressor(*moved)[:, chain][:, :, base.independent].reshape(-1, len(root))
         added = RATE * SPARSE * (rows @ root).T @ (rows @ root)
         return -float(np.linalg.slogdet(np.eye(len(added)) + added)[1])
 

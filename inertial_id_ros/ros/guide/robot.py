@@ -117,7 +117,7 @@ class Robot:
         options, self._controller, heard = self._options, seen.fitting[0], self.recorder.read()
         surroundings = self.scene.read(heard.place_in_root)
         arm = Arm(heard.streams.urdf, seen.frame, options.payload_box,
-                  obstacles=[*options.keep_out, *self.scene.obstacles], is_driven=True)
+                  obstacles=[*options.keep_out, *self.scene.obstacles])
         self.planner = MotionPlanner(arm, options.limits, arm.positions(self.recorder.pose()),
                                      Knowledge.usual(self._link.settings))
         return surroundings
