@@ -160,7 +160,7 @@ def test_a_stated_payload_is_converted_from_its_frame(tmp_path: Path) -> None:
 
 def given(*words: object) -> Any:
     """The settings of a command line."""
-    return settings_of(make_parser().parse_args(["bag", *map(str, words)]))[0]
+    return settings_of(make_parser().parse_args(["bag", *map(str, words)]))
 
 
 def test_the_command_line_wins_over_the_file_and_the_file_over_defaults(tmp_path: Path) -> None:

@@ -81,6 +81,9 @@ def test_orientations_come_in_many_ways(tmp_path: Path, way: str) -> None:
     names = [f"a{k}" for k in range(values.shape[1])]
     path = csv(tmp_path / "a.csv", [*NAMES[:10], *names], np.column_stack([ROWS[:, :10], values]))
     assert_read(read(path, Columns(**{way: tuple(names)})))
+    rows = np.column_stack([ROWS[:, :10], ROWS[:, 13:9:-1], values])
+    path = csv(tmp_path / "both.csv", [*NAMES, *names], rows)  # the one that is named counts
+    assert_read(read(path, Columns(**{way: tuple(names)})))
     if way == "rpy":
         rows = np.column_stack([ROWS[:, :10], np.rad2deg(values)])
         with pytest.raises(InvalidData, match="degrees"):
@@ -176,7 +179,7 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, content: byte
 @pytest.mark.parametrize(("text", "named"), [
     ("time_unit: h", "time_unit"), ("colour: red", "colour"), ("joints: [a]", "joints"),
     ("rate: -1", "rate"), ("[1, 2]", "allowed"),
-    ("{quaternion: q, rpy: r}", "rpy"), ("time: 7", "time")])
+    ("{quaternion: q, rpy: r}", "rpy"), ("episode: a", "episode")])
 def test_a_bad_file_of_columns_is_refused_by_name(tmp_path: Path, text: str, named: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(InertialIdError, match=named):

@@ -11,12 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, Parser, exit_status, numbers
 from ...errors import DamagedFile, InvalidSetting, printable
 from ...estimate import Estimate
-from ...geometry.shape import check_sizes
 from ...io import files
 from ...model.tool import save_tool, tool_from_estimate
 from ...settings import SENSORS, Settings, flatten
@@ -80,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(args: argparse.Namespace, words: str) -> int:
     """Identify, report, write files; returns the exit status (raises InertialIdError); words: of
     the command line, for the report."""
-    recording, (settings, given) = args.recording, settings_of(args)
+    recording, settings = args.recording, settings_of(args)
     for option, is_one, what in (("columns", is_table, "table"),
                                  ("episode", is_dataset, "dataset")):
         if getattr(args, option) is not None and not is_one(recording):
@@ -92,7 +89,7 @@ def run(args: argparse.Namespace, words: str) -> int:
     columns = columns_from_file(files.user_path(args.columns)) if args.columns else Columns()
     if args.episode is not None:
         columns = replace(columns, episode=args.episode)
-    result = identify_recording(recording, settings, columns, args.stamps == "recorded", given)
+    result = identify_recording(recording, settings, columns, args.stamps == "recorded")
     outcome = result.outcome
     if json_path is not None:
         files.write_json(json_path, result_json(result, recording))
@@ -126,9 +123,8 @@ def result_json(result: Identification, recording: Path) -> dict[str, Any]:
             "history": history}
 
 
-def settings_of(args: argparse.Namespace) -> tuple[Settings, Mapping[str, Any]]:
-    """The settings of file and command line, and by dotted name those of the command line (raises
-    InvalidSetting)."""
+def settings_of(args: argparse.Namespace) -> Settings:
+    """The settings of file and command line, which wins (raises InvalidSetting)."""
     changes: dict[str, Any] = {}
     if args.config:
         path = files.config_file(args.config)
@@ -138,21 +134,19 @@ def settings_of(args: argparse.Namespace) -> tuple[Settings, Mapping[str, Any]]:
                                  f"{tree!r:.200}")
         changes = {name: value for name, value in flatten(tree).items()
                    if not name.startswith(NODE_PARAMETERS)}
-    given: dict[str, Any] = {}
     for text in args.assignments:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
         try:
-            given[name] = files.parse_yaml(value) if value else ""
+            changes[name] = files.parse_yaml(value) if value else ""
         except DamagedFile as error:
             raise InvalidSetting(f"--set {text[:200]}: {error}") from error
-    given |= {name: value for name, value in vars(args).items() if "." in name and value}
+    changes |= {name: value for name, value in vars(args).items() if "." in name and value}
     if args.window is not None:
-        given["buffer.window"], = numbers(f"--window {args.window}", args.window.replace(
+        changes["buffer.window"], = numbers(f"--window {args.window}", args.window.replace(
             "all", "120"), "seconds", 1)
-    given |= _shape_settings(args.shape) if args.shape else {}
-    return Settings().replace({**changes, **given}), given
+    return Settings().replace(changes | (_shape_settings(args.shape) if args.shape else {}))
 
 
 def _shape_settings(text: str) -> dict[str, Any]:
@@ -162,7 +156,7 @@ def _shape_settings(text: str) -> dict[str, Any]:
     if not colon or kind not in PRIMITIVES:
         return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": text}
     sizes, _, center = rest.partition("@")
-    size = numbers(f"--shape {text}", sizes, PRIMITIVES[kind])
-    check_sizes(kind, np.array(size))
-    return {"shape.type": kind, "shape.bounding": True, "shape.size": size, "shape.center": numbers(
-        f"--shape {text}", center or "0,0,0", "three numbers after @")}
+    what = f"--shape {text}"
+    return {"shape.type": kind, "shape.bounding": True,
+            "shape.size": numbers(what, sizes, PRIMITIVES[kind]),
+            "shape.center": numbers(what, center or "0,0,0", "three numbers after @", 3)}

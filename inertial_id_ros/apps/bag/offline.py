@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,18 +22,14 @@ UNUSED = 1.0  # s of a recording; more than that is worth a note
 
 
 def identify_recording(path: Path, settings: Settings, columns: tables.Columns | None = None,
-                       recorded_stamps: bool = False, asked: Collection[str] = ()
-                       ) -> Identification:
-    """Identify the payload of a bag or a table (raises RecordingError, InvalidData: it cannot be
-    read, or lacks something; InertialIdError: a setting, or what it names, cannot be used).
-
-    Args:
-        columns: of a table; recorded_stamps, asked: of a bag, as of `read_bag`.
-    """
+                       recorded_stamps: bool = False) -> Identification:
+    """Identify the payload of a bag, perhaps by the times of recording, or of a table with its
+    columns (raises RecordingError, InvalidData: it cannot be read, or lacks something;
+    InertialIdError: a setting, or what it names, cannot be used)."""
     if tables.is_table(path):
         read = tables.read_motion(path, columns or tables.Columns(), settings)
     else:
-        read = bags.read_bag(path, settings, asked, recorded_stamps)
+        read = bags.read_bag(path, settings, recorded_stamps)
     return _identify(read, settings) if isinstance(read, Recording) else (
         identify_poses(read, settings))
 
@@ -48,7 +44,7 @@ def _identify(recording: Recording, settings: Settings) -> Identification:
 
     def found() -> tuple[Finding, ...]:
         stated = [made("payload_not_added", why=not_added)] if not_added else []
-        return sort_findings((*recording.findings(), *stated, *identifier.findings()))
+        return sort_findings((*recording.findings, *stated, *identifier.findings()))
 
     def keep(outcomes: Sequence[Outcome]) -> None:
         findings = found() if outcomes else ()
@@ -88,12 +84,11 @@ def _identify(recording: Recording, settings: Settings) -> Identification:
 def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
     """The payload by the weight that a sensor read in poses at rest (raises InertialIdError: a
     setting cannot be used)."""
-    history, beliefs = poses.history(settings.wrench.sign), named_beliefs(settings)
-    settings = settings.replace({"buffer.window": poses.seconds})
-    said = estimate(history.window(history.end, poses.seconds), history.end,
-                    Basis(settings, beliefs, poses.frame))
+    beliefs, seconds = named_beliefs(settings), poses.number + 1.0
+    said = estimate(poses.history.window(poses.history.end, seconds), poses.history.end,
+                    Basis(settings.replace({"buffer.window": seconds}), beliefs, poses.frame))
     findings = tuple(made(*given) for given in said.findings)
     outcome = withdraw_doubted(said.outcome, findings)
     note = "each row is taken for a pose at rest, as there is no time, or rows are far apart"
     return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings, 0.0,
-                          {"poses at rest": len(poses.wrench)}, (note,), beliefs.tool)
+                          {"poses at rest": poses.number}, (note,), beliefs.tool)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from heapq import merge
 from itertools import groupby, islice
 from pathlib import Path
@@ -25,7 +25,7 @@ from ...io.files import user_path
 from ...io.inputs import JOINT_STATES, PAYLOADS, ROBOT_DESCRIPTION, WRENCH, InputTopic, Samples
 from ...kinds import Finding, made
 from ...settings import Settings
-from . import Recording, StatedPayload
+from . import Recording, StatedPayload, one_error
 
 SUFFIXES = (".mcap", ".db3", ".bag")
 SECOND = 1_000_000_000  # ns, of a part
@@ -50,7 +50,7 @@ class Bag(ExitStack):
             from rosbags.typesys import Stores, get_typestore
         self._path, self._store = user_path(path), get_typestore(Stores.ROS2_JAZZY)
         files, counts = _files_of(self._path), Counter[tuple[str, str]]()
-        with _one_error(f"recording {self._path} cannot be read"):
+        with one_error(f"recording {self._path} cannot be read"):
             self._readers: list[Any] = [self.enter_context(
                 (rosbag1 if file.suffix == ".bag" else rosbag2).Reader(file)) for file in files]
             self._connections = [c for reader in self._readers for c in reader.connections]
@@ -70,36 +70,27 @@ class Bag(ExitStack):
                     data = bytes(self._store.ros1_to_cdr(data, _type_of(connection)))
                 yield connection.topic, time, data
 
-        with _one_error(f"recording {self._path} cannot be read"):
+        with one_error(f"recording {self._path} cannot be read"):
             yield from merge(*map(of_file, self._readers), key=lambda message: message[1])
-
-    def decode(self, data: bytes, kind: str) -> Any:
-        """The fields of a message of a type that is usual, or that the file defines."""
-        from rosbags.typesys import get_types_from_msg
-
-        if kind not in self._store.types:
-            self._store.register(get_types_from_msg(next(
-                c.msgdef.data for c in self._connections if c.msgtype == kind), kind))
-        return self._store.deserialize_cdr(data, kind)
 
     def stated_payload(self, topic: InputTopic, data: bytes, name: str) -> StatedPayload | None:
         """The payload that a message states (raises RecordingError); None: it states none."""
-        with _one_error(f"a message of type {topic.type} cannot be decoded"):
-            return decoding.stated_payload(topic, data, name, self.decode)
+        from rosbags.typesys import get_types_from_msg
+
+        with one_error(f"a message of type {topic.type} cannot be decoded"):
+            if topic.type not in self._store.types:  # the file defines it
+                self._store.register(get_types_from_msg(next(
+                    c.msgdef.data for c in self._connections if c.msgtype == topic.type),
+                    topic.type))
+            return decoding.stated_payload(topic, data, name, self._store.deserialize_cdr)
 
 
-def read_bag(path: Path, settings: Settings, asked: Collection[str] = (),
-             recorded_stamps: bool = False) -> Recording:
-    """Read a bag (raises RecordingError: it cannot be read, or lacks a topic).
-
-    Args:
-        asked: names of settings that the user chose for this very recording: no other topic is
-            taken in place of those that they name.
-        recorded_stamps: use the times of recording in place of the header stamps.
-    """
+def read_bag(path: Path, settings: Settings, recorded_stamps: bool = False) -> Recording:
+    """Read a bag, with the times of recording in place of the header stamps where those are asked
+    for (raises RecordingError: it cannot be read, or lacks a topic)."""
     with Bag(path) as bag:
         notes, parts, fixed, description = list[str](), list[Any](), list[Any](), ""
-        topics = select_topics(bag, settings, asked, notes)
+        topics = select_topics(bag, settings, notes)
         counts, damaged = dict.fromkeys(topics, 0), dict[str, tuple[int, str]]()
 
         def messages(latched: bool) -> Iterator[Message]:
@@ -120,7 +111,7 @@ def read_bag(path: Path, settings: Settings, asked: Collection[str] = (),
         for name, _, data in messages(latched=True):  # live, they are there at once
             if topics[name] is ROBOT_DESCRIPTION:
                 counts[name] += 1
-                with _one_error(f"the robot description on {name} cannot be read"):
+                with one_error(f"the robot description on {name} cannot be read"):
                     description = decoding.text(data)
             else:
                 fixed += decode(name, [data])
@@ -130,60 +121,60 @@ def read_bag(path: Path, settings: Settings, asked: Collection[str] = (),
                 by_topic.setdefault(name, []).append((data, time))
             parts.append([sample for name, own in by_topic.items()
                           for sample in decode(name, *zip(*own, strict=True))])
+        findings = [made(f"message_malformed.{name.lstrip('/')}", count=count, why=why)
+                    for name, (count, why) in damaged.items()]
         return Recording(parts, bag.duration, counts, description, tuple(fixed), tuple(notes),
-                         _payload_not_added(bag, settings), damaged)
+                         (*_payload_not_added(bag, settings), *findings),
+                         sum(count for count, _ in damaged.values()))
 
 
-def select_topics(bag: Bag, settings: Settings, asked: Collection[str], notes: list[str]
-                  ) -> dict[str, InputTopic]:
+def select_topics(bag: Bag, settings: Settings, notes: list[str]) -> dict[str, InputTopic]:
     """The topics to read by name: those of the settings, or others that cannot be meant otherwise;
-    asked: as in `open_recording`; notes: gets a sentence on each choice.
+    notes: gets a sentence on each choice.
 
     Raises:
         RecordingError: no wrench, several and none chosen, or a chosen topic that is missing or of
             another type; or nothing tells the motion.
     """
     chosen = {name: wanted for wanted in inputs.input_topics(settings)
-              for name in _names(bag, wanted, settings, asked, notes)}
-    kinds = set(chosen.values())
-    joints, by_torque = JOINT_STATES in kinds, settings.load.source == "joint_torque"
-    if joints and (settings.robot_description.file or ROBOT_DESCRIPTION in kinds):
+              for name in _names(bag, wanted, settings, notes)}
+    kinds, by_torque = set(chosen.values()), settings.load.source == "joint_torque"
+    if JOINT_STATES in kinds and (settings.robot_description.file or ROBOT_DESCRIPTION in kinds):
         return chosen
     described, states = ("/" + group.topic.lstrip("/") for group in (
         settings.robot_description, settings.joint_states))
-    if by_torque and not joints or inputs.TRANSFORMS not in kinds:
+    if by_torque or inputs.TRANSFORMS not in kinds:
         raise RecordingError(
             f"the recording does not tell the motion: joint states ({states}, {JOINT_STATES.type}) "
             f"with a robot description ({described}, or a file by --urdf)"
-            + ("" if by_torque else " or transforms (/tf)") + " are needed; record them, or "
-            f"name theirs by joint_states.topic; it holds {_held(bag)}")
-    if joints:
+            + ("" if by_torque else " or transforms (/tf)")
+            + f" are needed; it holds {_held(bag)}")
+    if JOINT_STATES in kinds:
         notes.append(f"without a robot description ({described}, --urdf) the motion is taken from "
                      "the transforms")
     return chosen
 
 
-def _names(bag: Bag, wanted: InputTopic, settings: Settings, asked: Collection[str],
-           notes: list[str]) -> list[str]:
-    """The topic that the settings name; where there is none, and the user did not ask for it, what
-    can be meant: the only wrench, all joint states, else the only topic of that name in another
-    namespace (raises RecordingError)."""
-    name = "/" + wanted.name(settings).lstrip("/")
+def _names(bag: Bag, wanted: InputTopic, settings: Settings, notes: list[str]) -> list[str]:
+    """The topic that the settings name; where there is none, what can be meant: the only one of
+    that name in another namespace, and where the name is the usual one, the only wrench, or all
+    joint states (raises RecordingError)."""
+    name, is_usual = (wanted.name(settings).lstrip("/"),
+                      wanted.name(settings) == wanted.name(Settings()))
     found = [topic for (topic, kind), count in bag.topics.items() if kind == wanted.type and count]
-    if name in found or (name, wanted.type) in bag.topics and wanted is not WRENCH:
-        return [name]
-    if wanted.setting in asked or wanted in PAYLOADS.values() or name in dict(bag.topics) or (
-            wanted is WRENCH and not found):
-        raise RecordingError(f"{wanted.content} topic {name} holds no {wanted.type}; the recording "
-                             f"holds {_held(bag)}")
-    if wanted is WRENCH and len(found) > 1:
-        raise RecordingError(f"the recording holds {len(found)} wrench topics: {', '.join(found)}; "
-                             "choose one with --set wrench.topic=NAME")
-    if wanted not in (WRENCH, JOINT_STATES):
+    if f"/{name}" in found or (f"/{name}", wanted.type) in bag.topics and wanted is not WRENCH:
+        return [f"/{name}"]
+    if not is_usual or wanted not in (WRENCH, JOINT_STATES):
         found = [topic for topic in found if topic.endswith("/" + name.rsplit("/", 1)[-1])]
         found = found if len(found) == 1 else []  # which one is meant, is for the user to say
+    is_needed = wanted is WRENCH or wanted in PAYLOADS.values() or not is_usual
+    if is_needed and not found or wanted is WRENCH and len(found) > 1 or (
+            f"/{name}" in dict(bag.topics)):
+        raise RecordingError(
+            f"{wanted.content} topic /{name} holds no {wanted.type}; choose one with --set "
+            f"{wanted.setting}=NAME; the recording holds {_held(bag)}")
     if found:
-        notes.append(f"using {' and '.join(found)} for {name}")
+        notes.append(f"using {' and '.join(found)} for /{name}")
     return found
 
 
@@ -222,25 +213,14 @@ def _type_of(connection: Any) -> str:
 def _files_of(path: Path) -> list[Path]:
     """The storage files of a recording; of a compressed one its folder (raises RecordingError)."""
     path = path.parent if path.name == "metadata.yaml" else path
-    if path.is_dir():
-        metadata = path / "metadata.yaml"
-        packed = metadata.is_file() and re.search(
-            r"compression_mode:[ \"']*\w", metadata.read_text(errors="replace"))
-        files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
-        return files if files and not packed else [path]
-    if path.is_file() and path.suffix in SUFFIXES:  # a named pipe would be waited for
+    metadata = path / "metadata.yaml"
+    if metadata.is_file() and re.search(
+            r"compression_mode:[ \"']*\w", metadata.read_text(errors="replace")):
         return [path]
+    if files := [file for file in (path, *sorted(path.glob("*")))
+                 if file.suffix in SUFFIXES and file.is_file()]:  # pipes would be waited for
+        return files
     raise RecordingError(
         f"{path} " + ("is not a recording" if path.exists() else "does not exist")
         + "; allowed: a rosbag2 folder, a .mcap, .db3 or .bag file, a table (.csv, .tsv, .txt, "
         ".npz, .parquet) or the folder of a LeRobot dataset")
-
-
-@contextmanager
-def _one_error(what: str) -> Iterator[None]:
-    """Errors within as one RecordingError: damaged files and messages raise many kinds."""
-    try:
-        yield
-    except Exception as error:
-        reason = " ".join(str(error).split())[:500].rstrip(".") or type(error).__name__
-        raise RecordingError(f"{what}: {reason}") from error

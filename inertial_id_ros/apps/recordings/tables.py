@@ -16,16 +16,18 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...errors import InertialIdError, InvalidData, InvalidSetting, RecordingError
+from ...errors import InvalidData, InvalidSetting
 from ...extras import optional_packages
 from ...inertia import Array
 from ...io.files import read_yaml, user_path
 from ...io.inputs import Edges, JointStates, Samples, Wrenches, split_by_time
 from ...limits import MAX_TABLE_BYTES
+from ...model.history import History
+from ...motion.motion import BIN_NS, SECOND, Motion
 from ...samples.wrenches import CHANNELS
 from ...settings import Settings
-from ...settings.spec import Spec, check, coerce
-from . import PosesAtRest, Recording
+from ...settings.spec import Spec, check
+from . import PosesAtRest, Recording, one_error
 
 INFO = Path("meta") / "info.json"
 FORMS = [(cell, point) for point in ".," for cell in (",", ";", "\t", None) if cell != point]
@@ -36,22 +38,22 @@ TIMES = ("time", "t", "stamp", "timestamp")
 POSITIONS = ("position", "positions", "q", "qpos")
 EFFORTS = ("effort", "efforts", "tau", "torque")
 SECONDS, METRES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}, {"m": 1.0, "mm": 1e-3}
-# Ways to give an orientation: what makes a rotation of a row, and the length that a row must have.
-ORIENTATIONS: dict[str, tuple[Callable[[Array], Rotation], float | None]] = {
-    "quaternion": (Rotation.from_quat, 1.0),
-    "rotation": (lambda rows: Rotation.from_matrix(rows.reshape(-1, 3, 3)), 3.0**0.5),
-    "rotation_vector": (Rotation.from_rotvec, None),
-    "rpy": (lambda rows: Rotation.from_euler("xyz", rows), None)}
-MOST_TURNS = 4.0 * np.pi  # rad, of an angle; larger ones are degrees
-UNIT = 0.05  # relative, by which such a length may differ
+# Ways to give an orientation: what makes a rotation of a row, and shortest and longest row.
+ORIENTATIONS: dict[str, tuple[Callable[[Array], Rotation], tuple[float, float]]] = {
+    "quaternion": (Rotation.from_quat, (0.95, 1.05)),
+    "rotation": (lambda rows: Rotation.from_matrix(rows.reshape(-1, 3, 3)), (1.65, 1.82)),
+    "rotation_vector": (Rotation.from_rotvec, (0.0, 4.0 * np.pi)),
+    "rpy": (lambda rows: Rotation.from_euler("xyz", rows), (0.0, 4.0 * np.pi))}
 SLOWEST = 0.5  # s between rows; slower ones are poses at rest, or in another unit
 START = 1_700_000_000 * 10**9  # ns: added to stamps near zero, which mean "no stamp" in ROS
 EARLIEST = 1e6  # s
-ALLOWED = {"rate": Spec("", unit="Hz", low=0.0), "time_unit": Spec("", choices=tuple(SECONDS)),
+ALLOWED = {"rate": Spec("", unit="Hz", low=0.0), "episode": Spec("", low=0.0),
+           "time_unit": Spec("", choices=tuple(SECONDS)),
            "position_unit": Spec("", choices=tuple(METRES))}
 WORLD = "world"  # frame in which the poses of a table are given
 TOGETHER = 2000  # samples of a part
 FEWEST_POSES, MOST_POSES = 6, 118  # a second of the longest window each
+HELD = 90  # bins of each
 STEEP = 0.05  # rad between poses that differ
 
 
@@ -65,22 +67,6 @@ def is_table(path: Path) -> bool:
 def is_dataset(path: Path) -> bool:
     """True if a folder is a LeRobot dataset."""
     return (user_path(path) / INFO).is_file()
-
-
-def _read(path: Path, episode: int) -> Mapping[str, np.ndarray]:
-    """Columns (n,) or (n, k) of numbers by name, of an NPZ also words; raises as `Table` does, and
-    MissingPackage: pandas, or for Parquet pyarrow, is not installed."""
-    try:
-        if is_dataset(path):
-            return _read_episode(path, episode)
-        if not path.is_file() or path.stat().st_size > MAX_TABLE_BYTES:
-            raise ValueError(f"it is no regular file of at most {MAX_TABLE_BYTES} bytes")
-        return READERS[path.suffix.lower()](path)
-    except InertialIdError:
-        raise
-    except Exception as error:  # damaged files raise errors of many kinds
-        why = " ".join(str(error).split()) or type(error).__name__
-        raise RecordingError(f"table {path} cannot be read: {why:.300}") from error
 
 
 def _read_npz(path: Path) -> dict[str, np.ndarray]:
@@ -176,7 +162,7 @@ class Columns:
     time: str = ""  # empty: the first of `TIMES` that is there
     wrench: tuple[str, ...] = CHANNELS  # N, N m, in the frame and with the sign of the settings
     position: tuple[str, ...] = ("x", "y", "z")  # of the sensor in the world; may be missing
-    # Orientation of the sensor, by the first of these that is there.
+    # Orientation of the sensor: the one that is named, else the first that is there.
     quaternion: tuple[str, ...] = ("qx", "qy", "qz", "qw")
     rotation: tuple[str, ...] = tuple(f"r{i}{k}" for i in "123" for k in "123")  # row by row
     rotation_vector: tuple[str, ...] = ("rx", "ry", "rz")  # axis times angle [rad]
@@ -205,33 +191,43 @@ def columns_from_file(path: Path) -> Columns:
                              f"allowed: {', '.join(usual)}")
     given: dict[str, Any] = {}
     for name, value in tree.items():
-        if isinstance(usual[name], tuple):  # names of columns
-            given[name] = tuple(map(str, value if isinstance(value, list) else [value]))
-        elif isinstance(usual[name], dict):
-            if not isinstance(value, dict):
-                raise InvalidSetting(f"{name} is {value!s:.200}; it must be names of joints and "
-                                     "names of columns")
-            given[name] = {str(joint): str(column) for joint, column in value.items()}
-        else:
-            given[name] = coerce(name, value, usual[name])
-            check(name, given[name], ALLOWED.get(name, Spec("")))
+        kind = type(usual[name])
+        try:
+            given[name] = tuple(map(str, value if isinstance(value, list) else [value])) if (
+                kind is tuple) else kind(value)
+        except (TypeError, ValueError):
+            raise InvalidSetting(f"{name} is {value!s:.200}; it must be " + {
+                dict: "names of joints and names of columns", int: "a whole number"}.get(
+                    kind, "a number")) from None
+        if name in ALLOWED:
+            check(name, given[name], ALLOWED[name])
     if sum(name in given for name in ORIENTATIONS) > 1:
         raise InvalidSetting(f"more than one of {', '.join(ORIENTATIONS)} is named; one is needed")
     return Columns(**given)
 
 
 class Table:
-    """The columns (n,) or (n, k) of a table by their names, vectors also as ``name[2]``; what: the
-    table, and present: what it holds, for messages (raises RecordingError: it cannot be read;
-    InvalidSetting: there is no such episode)."""
+    """The columns (n,) or (n, k) of a table by their names, vectors also as ``name[2]``, of an NPZ
+    also words; what: the table, and present: what it holds, for messages.
+
+    Raises:
+        RecordingError: it cannot be read; InvalidSetting: there is no such episode; MissingPackage:
+            pandas, or for Parquet pyarrow, is not installed.
+    """
 
     def __init__(self, path: Path, columns: Columns) -> None:
-        self.columns, self.what = columns, f"table {path}"
-        content = {name: np.atleast_1d(column)
-                   for name, column in _read(user_path(path), columns.episode).items()}
+        self.columns, self.what, path = columns, f"table {path}", user_path(path)
+        with one_error(f"{self.what} cannot be read"):
+            if is_dataset(path):
+                content = _read_episode(path, columns.episode)
+            elif path.is_file() and path.stat().st_size <= MAX_TABLE_BYTES:
+                content = READERS[path.suffix.lower()](path)
+            else:
+                raise ValueError(f"it is no regular file of at most {MAX_TABLE_BYTES} bytes")
         self.present, self._rows = f"{', '.join(sorted(content)) or 'none':.400}", 0
-        self.content = content | {f"{name}[{k}]": values for name, column in content.items()
-                                  if column.ndim == 2 for k, values in enumerate(column.T)}
+        self.content = {name: np.atleast_1d(column) for name, column in content.items()}
+        self.content |= {f"{name}[{k}]": values for name, column in content.items()
+                         if column.ndim == 2 for k, values in enumerate(column.T)}
 
     def rows(self, names: Sequence[str], size: int, finite: bool = False) -> Array:
         """Rows (n, size), from a column of each number, or columns of several, one vector for all
@@ -284,36 +280,35 @@ class Table:
     def orientation(self) -> Rotation:
         """The rotation of each row (raises InvalidData)."""
         ways = {name: getattr(self.columns, name) for name in ORIENTATIONS}
-        kind = next((name for name, names in ways.items() if self.content.keys() & names), None)
-        if kind is None:
-            raise InvalidData(f"{self.what} has no orientation, as by "
-                              f"{', '.join(names[0] for names in ways.values())}: --columns names "
-                              "its columns, or those of joints (with --urdf); it has "
-                              + self.present)
-        (make, wanted), size = ORIENTATIONS[kind], len(getattr(Columns, kind))
+        named = [name for name, columns in ways.items() if columns != getattr(Columns, name)]
+        usual = [name for name, columns in ways.items() if self.content.keys() & columns]
+        if not named and not usual:
+            raise InvalidData(f"{self.what} has no orientation, as 'qx': --columns names its "
+                              f"columns, or those of joints (with --urdf); it has {self.present}")
+        kind, = (named or usual)[:1]
+        (make, (low, high)), size = ORIENTATIONS[kind], len(getattr(Columns, kind))
         rows = self.rows(ways[kind], size, finite=True)
-        length = np.linalg.norm(rows, axis=1) / (wanted or 1.0)
-        k = int(np.argmax(np.abs(length - 1.0)))
-        if wanted and abs(length[k] - 1.0) > UNIT:
-            raise InvalidData(f"the {kind} of row {k + 1} of {self.what} has length "
-                              f"{wanted * length[k]:.3g}; it must be {wanted:.3g}")
-        if wanted is None and np.abs(rows).max(initial=0.0) > MOST_TURNS:
-            raise InvalidData(f"the {kind} of {self.what} reaches {np.abs(rows).max():.4g}: is it "
-                              "in degrees? Radians are needed")
+        length = np.linalg.norm(rows, axis=1)
         try:
+            k = int(np.argmax(np.abs(length - 0.5 * (low + high))))
+            if not low <= length[k] <= high:
+                raise ValueError(f"row {k + 1} has length {length[k]:.3g}; allowed: {low:.3g} to "
+                                 f"{high:.3g} (angles in radians, not degrees)")
             return make(rows)
-        except ValueError as error:  # a matrix that mirrors
+        except ValueError as error:  # also a matrix that mirrors
             raise InvalidData(f"the {kind} of {self.what} is none: {error}") from error
 
     def stamps(self) -> np.ndarray:
         """Stamps (n,) [ns], increasing; none where there is neither a time nor a rate (raises
         InvalidData)."""
         name = self.columns.time or next((n for n in TIMES if n in self.content), "")
-        if not name:
-            self._rows = max(map(len, self.content.values())) if self.columns.rate else 0
-            seconds = np.arange(self._rows) / (self.columns.rate or 1.0)
-            return START + np.round(1e9 * seconds).astype(int)
-        seconds = SECONDS[self.columns.time_unit] * self.rows([name], 1, finite=True)[:, 0]
+        if name:
+            seconds = SECONDS[self.columns.time_unit] * self.rows([name], 1, finite=True)[:, 0]
+        elif self.columns.rate:
+            self._rows = max(map(len, self.content.values()), default=0)
+            seconds = np.arange(self._rows) / self.columns.rate
+        else:
+            return np.empty(0, dtype=np.int64)
         if len(seconds) < 2:
             raise InvalidData(f"{self.what} has {len(seconds)} rows; it needs at least two")
         k = int(np.argmin(np.diff(seconds)))
@@ -358,7 +353,7 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording |
         turn = table.orientation()
         if not len(stamps) or _period(stamps) > SLOWEST and columns.time_unit == "s" and np.median(
                 (turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP:  # else it is a motion
-            return _poses_at_rest(table, turn)
+            return _poses_at_rest(table, turn, settings.wrench.sign)
         table.require_rate(stamps)
         place = table.rows(columns.position, 3) if (
             table.content.keys() & set(columns.position)) else np.zeros((len(stamps), 3))
@@ -370,10 +365,16 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording |
                      1e-9 * float(stamps[-1] - stamps[0]), dict.fromkeys(samples, len(stamps)))
 
 
-def _poses_at_rest(table: Table, turn: Rotation) -> PosesAtRest:
-    """One pose and mean wrench a row (raises InvalidData)."""
-    wrench = table.rows(table.columns.wrench, 6, finite=True)
-    if not FEWEST_POSES <= len(wrench) <= MOST_POSES:
-        raise InvalidData(f"{table.what} has {len(wrench)} rows, taken for poses at rest; "
-                          f"{FEWEST_POSES} to {MOST_POSES} can be used")
-    return PosesAtRest(turn.as_matrix(), wrench, table.columns.frame)
+def _poses_at_rest(table: Table, turn: Rotation, sign: float) -> PosesAtRest:
+    """One pose and mean wrench a row; sign: of readings against W + bias (raises InvalidData)."""
+    wrench, n = sign * table.rows(table.columns.wrench, 6, finite=True), len(turn)
+    if not FEWEST_POSES <= n <= MOST_POSES:
+        raise InvalidData(f"{table.what} has {n} rows, taken for poses at rest; {FEWEST_POSES} to "
+                          f"{MOST_POSES} can be used")
+    number = START // BIN_NS + (np.arange(n)[:, None] * SECOND // BIN_NS + np.arange(HELD)).ravel()
+    still, history = np.zeros((n * HELD, 3)), History()
+    history.append(
+        Motion(number, np.repeat(turn.as_matrix(), HELD, axis=0), still, still, still, still,
+               np.empty((n * HELD, 0, 3, 3)), np.empty((n * HELD, 0, 6))),
+        number * BIN_NS + BIN_NS // 2, np.repeat(wrench, HELD, axis=0))
+    return PosesAtRest(history, n, table.columns.frame)

@@ -45,12 +45,10 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
         "load.robot": "-", "wrench.sensor_frame": "-",
         "robot_description.file": "-" if described else "",
         **({} if topic is None else {"joint_states.topic": topic})})
-    asked = [] if topic is None else ["joint_states.topic"]
-    recording = read_bag(path, used, asked)
+    recording = read_bag(path, used)
     blocks = [block for part in recording.parts for block in part if isinstance(block, JointStates)]
     found = _of_blocks(blocks)
-    skipped = sum(count for count, _ in recording.damaged.values()) - len(found.stamps) + sum(
-        len(block.stamps) for block in blocks)
+    skipped = recording.damaged - len(found.stamps) + sum(len(block.stamps) for block in blocks)
     left_out = [f"{skipped} joint states without efforts, or of other joints, left out"]
     return found._replace(urdf=recording.description, notes=(
         *recording.notes, *found.notes, *left_out[:skipped]))
