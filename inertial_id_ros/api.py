@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .errors import InertialIdError
 from .estimate import Estimate, NoEstimate, ParameterVerdict
-from .export import DEFAULT_LINK, ExportedPayload, export_estimate
+from .export import ExportedPayload, export_payload
 from .identify import Identifier
 from .identify.measured_motion import identify_accelerations
 from .inertia import PARAMETER_NAMES, Body
@@ -44,23 +44,3 @@ def identify_recording(path: str | Path, settings: Settings | None = None
 
     return identify_recording(
         Path(path), settings if settings is not None else Settings()).outcome
-
-
-def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
-                   robot_description: str = "", parent: str = "", link: str = DEFAULT_LINK
-                   ) -> ExportedPayload:
-    """Write a payload for planners, simulators and controllers, as `export_payload` does.
-
-    Args:
-        estimate: or the path of a saved one.
-        format: urdf, urdf_robot, sdf, mjcf, usd, yaml or franka_desk.
-        robot_description: text of a URDF; needed for urdf_robot and for a parent other than the
-            frame of the estimate.
-        parent: link that carries the payload, fixed to that frame; empty: that frame.
-        link: name of the payload in the document.
-
-    Raises:
-        NotEnoughData: there is no estimate, or its data do not tell mass or centre of mass;
-            InertialIdError: a name is not allowed, or the file or the description cannot be used.
-    """
-    return export_estimate(estimate, format, robot_description, parent, link)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..cli import OK, Parser, exit_status
 from ..errors import InvalidData, InvalidSetting, printable
-from ..export import DEFAULT_LINK, FORMATS, export_estimate
+from ..export import DEFAULT_LINK, FORMATS, export_payload
 from ..io.files import check_outputs, user_path, write_atomically
 from ..motion.robot import read_description
 
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     urdf = read_description(user_path(args.robot)) if args.robot else ""
     if args.publish and args.format != "urdf_robot":
         raise InvalidSetting(f"--publish is for --format urdf_robot, not {args.format}")
-    document = export_estimate(args.estimate, args.format, urdf, args.parent.lstrip("/"), args.link)
+    document = export_payload(args.estimate, args.format, urdf, args.parent.lstrip("/"), args.link)
     if args.publish:
         publish(document.text, args.publish)
     if output is not None:

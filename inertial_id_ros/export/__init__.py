@@ -35,21 +35,27 @@ class ExportedPayload(NamedTuple):
     notes: tuple[str, ...]
 
 
-def export_estimate(estimate: Estimate | NoEstimate | str | Path, name: str, urdf: str = "",
-                    parent: str = "", link: str = DEFAULT_LINK) -> ExportedPayload:
-    """An estimate as a document.
+def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
+                   robot_description: str = "", parent: str = "", link: str = DEFAULT_LINK
+                   ) -> ExportedPayload:
+    """Write a payload for planners, simulators and controllers, as `export_payload` does.
 
     Args:
-        estimate: or the path of a saved one; link: name of the payload in the document.
-        name, parent, urdf: as of `export`, whose errors it raises, too.
+        estimate: or the path of a saved one.
+        format: urdf, urdf_robot, sdf, mjcf, usd, yaml or franka_desk.
+        robot_description: text of a URDF; needed for urdf_robot and for a parent other than the
+            frame of the estimate.
+        parent: link that carries the payload, fixed to that frame; empty: that frame.
+        link: name of the payload in the document.
 
     Raises:
-        NotEnoughData: as of `payload_of`. InvalidData: the file holds no estimate.
+        NotEnoughData: there is no estimate, or its data do not tell mass or centre of mass;
+            InertialIdError: a name is not allowed, or the file or the description cannot be used.
     """
     try:
         report = estimate.to_json() if isinstance(estimate, Estimate | NoEstimate) else (
             read_report(user_path(estimate)))
-        return export(payload_of(report, link), name, parent, urdf)
+        return export(payload_of(report, link), format, parent, robot_description)
     except OSError as error:
         raise errors.InvalidSetting(
             f"saved estimate {estimate} cannot be read: {error.strerror}") from error

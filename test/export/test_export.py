@@ -36,7 +36,7 @@ from inertial_id_ros.export import (
     FORMATS,
     ExportedPayload,
     export,
-    export_estimate,
+    export_payload,
     payload_of,
     without_payloads,
 )
@@ -310,7 +310,7 @@ def test_without_mass_or_centre_of_mass_nothing_is_exported(outcome: Estimate | 
     ("verdict", ["sure"] * 10), ("verdict", [[]] * 10), ("stamp_ns", 1.5)])
 def test_a_damaged_file_is_named_with_what_is_wrong(tmp_path: Path, name: str, value: Any) -> None:
     with pytest.raises(InvalidData, match=f"saved.json .*{name.partition('_')[0]}"):
-        export_estimate(saved(tmp_path, estimate(), **{name: value}), "sdf")
+        export_payload(saved(tmp_path, estimate(), **{name: value}), "sdf")
 
 
 # The command
