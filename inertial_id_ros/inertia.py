@@ -20,10 +20,9 @@ Array: TypeAlias = "NDArray[np.floating[Any]]"  # a text: NumPy 1.21 cannot eval
 
 PARAMETERS = 10  # of one body: mass, first moments, second moments
 PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-GROUPS = {"mass": slice(0, 1), "com": slice(1, 4), "inertia": slice(4, 10)}  # of the ten
-# Row and column of the six tensor entries, in the order of phi.
-_ROWS, _COLS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
-_SKEW = np.cross(np.eye(3)[:, None], np.eye(3)).transpose(0, 2, 1).reshape(3, 9)
+GROUPS = {"mass": slice(0, 1), "com": slice(1, 4), "inertia": slice(4, None)}  # of the ten
+_ROWS, _COLS = np.triu_indices(3)  # of the six tensor entries, in the order of phi
+_SKEW = np.cross(np.eye(3)[:, None], np.eye(3)).transpose(0, 2, 1).reshape(3, -1)
 _TINY = np.finfo(float).tiny
 
 
@@ -85,7 +84,7 @@ _TENSORS, _BASIS = tensor_from_six(np.eye(10)[:, 4:]), np.zeros((10, 4, 4))
 _BASIS[:, :3, :3] = 0.5 * np.trace(_TENSORS, 0, 1, 2)[:, None, None] * np.eye(3) - _TENSORS
 _BASIS[1:4, :3, 3] = _BASIS[1:4, 3, :3] = np.eye(3)
 _BASIS[0, 3, 3] = 1.0
-_TO_PSEUDO = np.ascontiguousarray(_BASIS.reshape(10, 16).T)
+_TO_PSEUDO = np.ascontiguousarray(_BASIS.reshape(10, -1).T)
 
 
 def pseudo_inertia(phi: ArrayLike) -> Array:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from ..inertia import Array
+from ..inertia import Array, tensor_from_six
 from ..inertia import skew as skew
 
 GRAVITY = np.array([0.0, 0.0, -9.81])  # m/s^2, in base axes
+_COLUMNS = tensor_from_six(np.eye(6)).transpose(2, 1, 0).reshape(3, -1)  # of an axis of v each
 
 
 def rotation(vector: Array) -> Array:
@@ -24,12 +25,7 @@ def rotation(vector: Array) -> Array:
 
 def _tensor_columns(v: Array) -> Array:
     """L(v) (n, 3, 6) with I v = L(v) [Ixx, Ixy, Ixz, Iyy, Iyz, Izz]."""
-    out = np.zeros((len(v), 3, 6))
-    x, y, z = v.T
-    out[:, 0, 0], out[:, 0, 1], out[:, 0, 2] = x, y, z
-    out[:, 1, 1], out[:, 1, 3], out[:, 1, 4] = x, y, z
-    out[:, 2, 2], out[:, 2, 4], out[:, 2, 5] = x, y, z
-    return out
+    return np.asarray(v @ _COLUMNS).reshape(-1, 3, 6)
 
 
 def regressor(proper: Array, omega: Array, alpha: Array) -> Array:
