@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..samples.ring import FEW, GAP_NS, SECOND, SILENT_NS
+from ..samples.ring import GAP_NS, SECOND, SILENT_NS, Ring
 from .motion import Array
 from .robot import Chain
-from .track import STEP
+from .track import STEP, TURN
 
 TAU, PERIODS = 0.025, 3.0  # s, of the memory; at least so many periods of the samples
-SETTLED = 12.0  # times TAU, after which what it began with is forgotten
+SETTLED = 12.0  # times the memory, after which samples are forgotten
 FASTEST = 20.0  # rad/s (or m/s), beside `STEP`: faster than that is no motion
 TERMS = ("gravity", "velocity", "acceleration")  # of the motion, each with those before
 
@@ -30,60 +30,53 @@ class Now(NamedTuple):
 
 
 class Signal:
-    """Samples (k,) of a motion as they come, and its derivatives now: x, v, a, jerk (4, k)
-    by a memory that fades (Morrison 1969, ch. 13). It begins anew, at rest, after a gap or a jump.
+    """Samples (k,) of a motion as they come, and its derivatives now, by the cubic that fits them
+    best with weights that fade with their age (Morrison 1969, ch. 13). It begins anew after a gap
+    or a jump.
 
     Args:
         turns: (k,) True where a sample is an angle that may be wrapped to +-pi.
     """
 
     def __init__(self, turns: np.ndarray) -> None:
-        self._turns = turns
-        self._state: Array | None = None
-        self._stamp = self._since = 0
-        self._last: Array = np.zeros(len(turns))
-        self._period = 0.0
+        self._turns, self._ring = turns, Ring(len(turns))
+        self._since, self._memory = 0, TAU
 
     def update(self, stamp: int, sample: Array) -> None:
         """Take a sample at a stamp [ns]; one that is late or not finite changes nothing."""
-        step = 1e-9 * (stamp - self._stamp)
-        if -SILENT_NS < stamp - self._stamp <= 0 or not np.isfinite(sample).all():
+        ring, after = self._ring, stamp - self._ring.newest
+        if -SILENT_NS < after <= 0 or not np.isfinite(sample).all():
             return
-        turn = 2.0 * np.pi * np.round((sample - self._last) / (2.0 * np.pi))
-        sample = sample - np.where(self._turns, turn, 0.0)
-        jump = np.abs(sample - self._last).max(initial=0.0) > STEP + FASTEST * step
-        if self._state is None or abs(step) > SILENT_NS / SECOND or jump:
-            self._state = np.zeros((4, len(sample)))
-            self._state[0], self._since, self._period = sample, stamp, 0.0
-        else:
-            self._period += (step - self._period) / FEW
-            k = np.exp(-step / max(TAU, PERIODS * self._period))
-            gain = np.array([
-                1.0 - k**4, (1.0 - k) ** 2 * (11.0 + 14.0 * k + 11.0 * k * k) / 6.0 / step,
-                2.0 * (1.0 - k) ** 3 * (1.0 + k) / step**2, (1.0 - k) ** 4 / step**3])
-            ahead = _after(step) @ self._state
-            self._state = ahead + gain[:, None] * (sample - ahead[0])
-        self._stamp, self._last = stamp, sample
+        if len(ring):
+            last = ring.rows[-1]
+            sample = sample - self._turns * TURN * np.round((sample - last) / TURN)
+            if abs(after) > SILENT_NS or (
+                    np.abs(sample - last).max() > STEP + FASTEST * after / SECOND):
+                ring.clear()
+        if not len(ring):
+            self._since = stamp
+        ring.append(np.array([stamp]), sample[None])
+        spacing = (stamp - int(ring.stamps[0])) / SECOND / max(len(ring) - 1, 1)
+        self._memory = max(TAU, PERIODS * spacing)
+        ring.drop(stamp - round(SETTLED * SECOND * self._memory))
 
     def at(self, stamp: int, terms: str) -> Array | None:
         """Value, rate and acceleration (3, k), extrapolated to a stamp [ns]; derivatives that
         `terms` leaves out are zero.
 
-        None where the newest sample is too far from it, or the filter has not settled yet.
+        None where the newest sample is too far from it, or there are samples of too short a time.
         """
-        step, age = 1e-9 * (stamp - self._stamp), 1e-9 * (self._stamp - self._since)
-        if self._state is None or abs(step) > GAP_NS / SECOND or age < SETTLED * TAU:
+        ring, newest = self._ring, self._ring.newest
+        if abs(stamp - newest) > GAP_NS or newest - self._since < SETTLED * SECOND * TAU:
             return None
-        state = np.asarray(_after(step)[:3] @ self._state)
+        age = (ring.stamps - stamp) / (SECOND * self._memory)
+        powers = np.vander(age, 4, increasing=True)
+        weighted = powers.T * np.exp(age - age[-1])
+        state = np.asarray(np.linalg.solve(weighted @ powers, weighted @ ring.rows)[:3])
+        state[1] /= self._memory
+        state[2] *= 2.0 / self._memory**2
         state[1 + TERMS.index(terms):] = 0.0
         return state
-
-
-def _after(step: float) -> Array:
-    """Matrix (4, 4) from x, v, a, jerk to those after so long [s]."""
-    half = 0.5 * step * step
-    return np.array([[1.0, step, half, half * step / 3.0], [0.0, 1.0, step, half],
-                     [0.0, 0.0, 1.0, step], [0.0, 0.0, 0.0, 1.0]])
 
 
 class MotionNow:
@@ -107,8 +100,8 @@ class MotionNow:
     def update_pose(self, stamp: int, frame: str, pose: Array) -> None:
         """Take the pose (7,) of a frame in its parent [ns; m; x, y, z, w]; one of another frame
         than those of the chain changes nothing."""
-        if not self._chain.floats or frame not in self._names or not (
-                np.isfinite(pose).all() and abs(np.linalg.norm(pose[3:]) - 1.0) < 0.1):
+        is_turn = abs(np.linalg.norm(pose[3:]) - 1.0) < 0.1
+        if not (self._chain.floats and frame in self._names and is_turn):
             return
         if frame in self._poses and self._poses[frame][1][3:] @ pose[3:] < 0.0:
             pose = np.r_[pose[:3], -pose[3:]]

@@ -13,14 +13,14 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import InvalidData, InvalidModel, UnknownFrame
 from ..limits import MAX_ARM_JOINTS, MAX_NAME
-from ..samples.ring import FEW, MEMORY, Ring
+from ..samples.ring import IMPOSSIBLE, Ring
 from .motion import Array, IntArray, Motion
 from .robot import Chain, Joint, link_names, model_of
-from .track import Track
+from .track import Track, advance_together
 
-EVERY, WAITING = 10, 10 * FEW  # bins; poses that may wait; of `FEW` the median is taken
+COMPARED = 200  # bins of which the median is taken
 SPREAD = 0.01  # m; frames that move more against each other are not fixed
-SHIFT, TURN = 0.002, np.deg2rad(1.0)  # m, rad: less is no other place
+SHIFT = 0.005  # m and rad: less is no other place
 
 
 def quaternions_of(turns: Rotation) -> Array:
@@ -42,9 +42,8 @@ def place_of(translation: Sequence[float] | Array, quaternion: Sequence[float] |
 
 def _are_poses(rows: Array) -> np.ndarray:
     """True where rows (m, 7) are finite, and their quaternions tell a direction."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        size = np.linalg.norm(rows[:, 3:], axis=1)
-        return np.asarray((np.abs(rows) < MEMORY).all(1) & (size > 1e-6) & (size < 1e6))
+    size = np.abs(rows)
+    return np.asarray((size < IMPOSSIBLE).all(1) & (size[:, 3:].max(1) > 1.0 / IMPOSSIBLE))
 
 
 class Edge(NamedTuple):
@@ -53,7 +52,7 @@ class Edge(NamedTuple):
     Attributes:
         fixed: its place there; None: a track of poses (n, 7) tells it, or nothing yet.
         moved: stamp of that place [ns]; None: it stays.
-        joint: what moves it; None: it stays; tip: its place behind the joint.
+        joint: what moves it; None: it stays.
     """
 
     parent: str
@@ -61,7 +60,6 @@ class Edge(NamedTuple):
     moved: int | None = None
     track: Track | None = None
     joint: Joint | None = None
-    tip: pin.SE3 = pin.SE3.Identity()
 
     @property
     def stamp(self) -> int | None:
@@ -80,14 +78,13 @@ class Edge(NamedTuple):
 
 
 class Frames(dict[str, Edge]):
-    """Edges of all frames but roots, by their names. Joints of a robot description are not among
-    them, only its links.
+    """Edges of all frames but roots, by their names.
 
     Attributes:
-        invalid: number of poses that were none; version: how often edges changed.
+        version: how often edges changed.
     """
 
-    invalid = version = 0
+    version = 0
 
     def fix(self, parent: str, child: str, place: pin.SE3) -> None:
         """A frame stays in its parent (raises InvalidData)."""
@@ -100,19 +97,20 @@ class Frames(dict[str, Edge]):
         """Poses (m, 7) of a frame in its parent: translation, quaternion x, y, z, w; nothing where
         it stays."""
         _check_names(parent, child)
-        good = _are_poses(poses) & (stamps > 0)
-        self.invalid += int((~good).sum())
         edge = self.get(child)
-        if not good.any() or (edge is not None and edge.track is None):
+        if edge is not None and edge.joint is None:
             return
         track = edge.track if edge is not None and edge.parent == parent else None
         if track is None:
             track = Track(Ring(7))
             self[child] = Edge(parent, track=track, joint=Joint(child, pin.SE3.Identity()))
             self.version += 1
-        rows = np.vstack([track.ring.rows[-1:], poses[good]])
-        rows[:, 3:] = quaternions_of(Rotation.from_quat(rows[:, 3:]))
-        track.ring.push(stamps[good], rows[-int(good.sum()):])
+        ring, good = track.ring, _are_poses(poses)
+        ring.counts["invalid"] += int((~good).sum())
+        if good.any():
+            rows = np.vstack([ring.rows[-1:], poses[good]])
+            rows[:, 3:] = quaternions_of(Rotation.from_quat(rows[:, 3:]))
+            ring.push(stamps[good], rows[-int(good.sum()):])
 
     @property
     def fixed(self) -> Frames:
@@ -170,8 +168,17 @@ class Frames(dict[str, Edge]):
                 place = place * edge.place
             else:
                 joints.append(edge.joint._replace(place=place * edge.joint.place))
-                place = edge.tip
+                place = pin.SE3.Identity()
         return Chain(pin.SE3.Identity(), tuple(joints), place) if joints else None
+
+    def tracks_of(self, chain: Chain) -> list[Track]:
+        """Poses of the frames that move a chain."""
+        return [track for name in chain.names if (track := self[name].track) is not None]
+
+    def motion(self, chain: Chain, finished: bool) -> Motion:
+        """Motion of a chain of transforms in the bins that have settled since the last call."""
+        signal = advance_together(self.tracks_of(chain), finished)
+        return chain.motion(signal.number, (), *signal[1:])
 
 
 def links_of(urdf: str, at: Mapping[str, tuple[int, float]]) -> dict[str, Edge]:
@@ -181,22 +188,19 @@ def links_of(urdf: str, at: Mapping[str, tuple[int, float]]) -> dict[str, Edge]:
         at: stamp [ns] and position [rad or m] of joints by name.
     """
     model, joints = model_of(urdf)
-    first, out = dict[int, pin.Frame](), dict[str, Edge]()
-    for link in (frame for frame in model.frames if frame.type == pin.FrameType.BODY):
+    links = [frame for frame in model.frames if frame.type == pin.FrameType.BODY]
+    first, out = dict[int, str](), dict[str, Edge]()  # the first link on a joint lies at its axes
+    for link in links:
         k = link.parentJoint
         if k in first:
-            out[link.name] = Edge(first[k].name, first[k].placement.inverse() * link.placement)
-            continue
-        first[k] = link
-        if k:
-            above, joint = first[model.parents[k]], joints[k]
-            place, (stamp, position) = None, at.get(joint.name, (0, 0.0))
-            joint = joint._replace(place=above.placement.inverse() * joint.place)
-            if stamp and joint.axis is not None:
-                way = (joint.scale * position + joint.shift) * joint.axis
-                place = joint.place * (pin.SE3(pin.exp3(way), np.zeros(3)) if joint.turns else
-                                       pin.SE3(np.eye(3), way)) * link.placement
-            out[link.name] = Edge(above.name, place, stamp, joint=joint, tip=link.placement)
+            out[link.name] = Edge(first[k], link.placement)
+        elif k:
+            joint = joints[k]
+            stamp, position = at.get(joint.name, (None, 0.0))
+            place = None if stamp is None or joint.twist is None else joint.place * pin.exp6(
+                pin.Motion((joint.scale * position + joint.shift) * joint.twist))
+            out[link.name] = Edge(first[model.parents[k]], place, stamp, joint=joint)
+        first.setdefault(k, link.name)
     return out
 
 
@@ -226,7 +230,7 @@ def chain_of(urdf: str, frame: str, gravity_frame: str = "", fixed: Mapping[str,
         raise InvalidModel(f"{len(chain.joints) if chain else 0} joints of the robot description "
                            f"move frame '{frame}'; 1 to {MAX_ARM_JOINTS} are allowed")
     for joint in chain.joints:
-        if joint.axis is None:
+        if joint.twist is None:
             raise InvalidModel(f"joint '{joint.name}' moves in several ways; only revolute, "
                                "continuous and prismatic joints can be used")
     return Chain(root, chain.joints, chain.tip)
@@ -258,24 +262,21 @@ class WrenchPlace:
         Args:
             stands: place of the base of `said` in that of the sensor.
         """
-        for motion, poses in zip((sensor, said), self._poses, strict=True):
-            for k in np.flatnonzero(motion.number % EVERY == 0).tolist():
-                poses[int(motion.number[k])] = pin.SE3(motion.rotation[k], motion.position[k])
         own, other = self._poses
-        both = sorted(own.keys() & other.keys())
-        if len(both) >= FEW or max(len(own), len(other)) >= WAITING:
+        for motion, poses in ((sensor, own), (said, other)):
+            poses.update(zip(motion.number.tolist(), map(pin.SE3, motion.rotation, motion.position),
+                             strict=True))
+        both = sorted(own.keys() & other.keys())[:COMPARED]
+        if max(len(own), len(other)) > 2 * COMPARED or len(both) == COMPARED:
             self._poses = {}, {}
-        if len(both) < FEW:
+        if len(both) < COMPARED:
             return False
         seen = [own[number].inverse() * stands * other[number] for number in both]
         at = np.array([place.translation for place in seen])
         distance = np.linalg.norm(at - np.median(at, axis=0), axis=1)
         new = seen[int(np.argmin(distance))]
-        if np.median(distance) > SPREAD:
+        if np.median(distance) > SPREAD or self.place is not None and np.abs(
+                pin.log6(self.place.inverse() * new).vector).max() < SHIFT:
             return False
-        if self.place is not None:
-            move = pin.log6(self.place.inverse() * new)
-            if np.linalg.norm(move.linear) < SHIFT and np.linalg.norm(move.angular) < TURN:
-                return False
         self.place = new
         return True

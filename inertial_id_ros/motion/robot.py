@@ -4,7 +4,6 @@ of the sensor."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -20,12 +19,7 @@ from ..errors import DamagedFile, InvalidModel, InvalidSetting
 from ..io.files import read_text
 from ..limits import MAX_URDF_BYTES
 from ..samples.ring import IMPOSSIBLE
-from ..samples.wrenches import BEYOND
 from .motion import Array, IntArray, Motion
-
-_INERTIAL = (("mass", "value"), *(("inertia", name) for name in (
-    "ixx", "ixy", "ixz", "iyy", "iyz", "izz")))
-TURN = 2.0 * math.pi * BEYOND  # no position in rad of a joint with limits lies beyond
 
 
 class Joint(NamedTuple):
@@ -33,19 +27,22 @@ class Joint(NamedTuple):
 
     Attributes:
         name: of the joint whose position counts, or the frame whose pose does.
-        place: in the axes before it; axis: (3,); None: it moves in several ways, as a transform.
-        turns: False where it slides.
+        place: in the axes before it.
+        twist: (6,) per unit of the position, linear and angular; None: it moves in several ways, as
+            a transform.
         scale, shift: of the position (mimic joints).
-        farthest: largest position that is plausible [rad or m].
     """
 
     name: str
     place: pin.SE3
-    axis: Array | None = None
-    turns: bool = False
+    twist: Array | None = None
     scale: float = 1.0
     shift: float = 0.0
-    farthest: float = math.inf
+
+    @property
+    def turns(self) -> bool:
+        """False where it slides."""
+        return self.twist is not None and bool(self.twist[3:].any())
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +71,7 @@ class Chain:
     @property
     def floats(self) -> bool:
         """True where transforms tell the motion."""
-        return self.joints[0].axis is None
+        return self.joints[0].twist is None
 
     def equals(self, other: Chain | None) -> bool:
         """True where joints, links, sensor and base are those of another chain."""
@@ -137,9 +134,12 @@ class Chain:
         """Pinocchio's model of the chain alone, in which mimic joints are joints of their own."""
         model, parent = pin.Model(), 0
         for k, joint in enumerate(self.joints):
-            kind = (pin.JointModelFreeFlyer() if joint.axis is None else
-                    (pin.JointModelRevoluteUnaligned if joint.turns
-                     else pin.JointModelPrismaticUnaligned)(joint.axis))
+            if joint.twist is None:
+                kind = pin.JointModelFreeFlyer()
+            elif joint.turns:
+                kind = pin.JointModelRevoluteUnaligned(joint.twist[3:])
+            else:
+                kind = pin.JointModelPrismaticUnaligned(joint.twist[:3])
             place = self.root * joint.place if k == 0 else joint.place
             parent = model.addJoint(parent, kind, place, f"joint{k}")
         model.addFrame(pin.Frame("sensor", parent, 0, self.tip, pin.FrameType.OP_FRAME))
@@ -181,8 +181,6 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
             raise InvalidModel(f"the robot description is <{root.tag}> without links; a URDF is "
                                "needed: <robot> with <link> and <joint>" + (
                                    "; expand xacro first" if "xacro" in urdf else ""))
-        if dynamics:
-            _check_inertias(root)
         model = pin.buildModelFromXML(urdf, *([] if root_joint is None else [root_joint]))
     except (ElementTree.ParseError, ValueError, RuntimeError, IndexError) as error:
         raise InvalidModel("the robot description is no text of a URDF that can be read: "
@@ -191,22 +189,11 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
         if not (np.abs(place.homogeneous) < IMPOSSIBLE).all():
             raise InvalidModel("the robot description has an origin that is not finite, or more "
                                f"than {IMPOSSIBLE:g} m away")
+    for name, inertia in zip(model.names, model.inertias, strict=True):
+        if dynamics and not np.isfinite(inertia.toDynamicParameters()).all():
+            raise InvalidModel(f"a mass or inertia behind joint '{name}' of the robot description "
+                               "is not finite")
     return model
-
-
-def _check_inertias(root: ElementTree.Element) -> None:
-    """Raise InvalidModel where mass or inertia of a link is missing, or no number."""
-    for link in root.iter("link"):
-        for tag, name in _INERTIAL if link.find("inertial") is not None else ():
-            element = link.find(f"inertial/{tag}")
-            text = None if element is None else element.get(name)
-            try:
-                is_number = math.isfinite(float(text or ""))
-            except ValueError:
-                is_number = False
-            if not is_number:
-                raise InvalidModel(f"link '{link.get('name')}' of the robot description has the "
-                                   f"{tag} {name}={text!r}; it must be a number")
 
 
 def link_names(model: pin.Model) -> tuple[str, ...]:
@@ -240,24 +227,17 @@ def model_of(urdf: str) -> tuple[pin.Model, dict[int, Joint]]:
     mimics = {joint.get("name", ""): mimic
               for joint in ElementTree.fromstring(urdf).findall("joint")
               if (mimic := joint.find("mimic")) is not None and mimic.get("joint")}
-    return model, {k: _joint(model, k, mimics) for k in range(1, model.njoints)}
+    return model, {k: _joint(model, k, mimics.get(model.names[k])) for k in range(1, model.njoints)}
 
 
-def _joint(model: pin.Model, k: int, mimics: dict[str, ElementTree.Element]) -> Joint:
-    joint, name, scale, shift = model.joints[k], str(model.names[k]), 1.0, 0.0
+def _joint(model: pin.Model, k: int, mimic: ElementTree.Element | None) -> Joint:
+    """The joint of a number; mimic: the joint it follows, and how."""
+    joint, out = model.joints[k], Joint(str(model.names[k]), model.jointPlacements[k])
     if joint.nv != 1:
-        return Joint(name, model.jointPlacements[k])
+        return out
     data = joint.createData()
-    joint.calc(data, np.array([1.0, 0.0])[:joint.nq] if joint.nq == 2 else np.zeros(joint.nq))
-    subspace = np.asarray(data.S).reshape(6)
-    turns = bool(np.abs(subspace[3:]).max() > 0.5)
-    axis = subspace[3:] if turns else subspace[:3]
-    limit = np.abs([model.lowerPositionLimit[joint.idx_q], model.upperPositionLimit[joint.idx_q]])
-    farthest = math.inf if joint.nq == 2 else max(BEYOND * float(limit.max()), TURN)
-    for _ in range(len(mimics)):  # of a joint that follows another one, at most so far
-        mimic = mimics.get(name)
-        if mimic is None:
-            break
-        factor, offset = float(mimic.get("multiplier", 1.0)), float(mimic.get("offset", 0.0))
-        name, scale, shift = mimic.get("joint", ""), scale * factor, scale * offset + shift
-    return Joint(name, model.jointPlacements[k], axis, turns, scale, shift, farthest)
+    joint.calc(data, np.array([1.0, 0.0])[:joint.nq])  # of continuous joints cosine and sine
+    out = out._replace(twist=np.asarray(data.S).reshape(6))
+    return out if mimic is None else out._replace(
+        name=mimic.get("joint", ""), scale=float(mimic.get("multiplier", 1.0)),
+        shift=float(mimic.get("offset", 0.0)))

@@ -4,24 +4,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from ..errors import InertialIdError, UnknownFrame
 from ..io import inputs
-from ..samples.ring import IMPOSSIBLE, JUMP_NS, MOST, SECOND, SILENT_NS, Ring
+from ..samples.ring import JUMP_NS, MOST, SECOND, SILENT_NS, Ring
 from ..samples.wrenches import Wrenches
 from ..settings import Settings
 from .frames import Frames, WrenchPlace, chain_of, links_of
 from .motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
-from .robot import TURN, Chain, link_names, model_of
-from .track import HELD, KEPT_NS, LONGEST, SLOW, Fault, Signal, Track, advance_together
+from .robot import Chain, link_names, model_of
+from .track import HELD, KEPT_NS, LONGEST, SLOW, TURN, Fault, Signal, Track, advance_together
 
 PATIENCE_NS = 2 * SECOND  # of wrenches without joint states, after which transforms are used
-NO_NUMBER, NO_POSE = "NaN, infinity or no stamp", "no pose, or no stamp"
 Numbers = dict[str, float | str]
-KINDS = {"frozen": "motion_frozen", "mixed": "streams_mixed", "stuck": "input_stuck"}
+# Findings of rings, with what they count.
+COUNTED = {"samples_invalid": "invalid", "samples_repeated": "repeated", "samples_late": "late",
+           "samples_reordered": "reordered", "stamp_stray": "stray"}
+WOUND_UP = 3.0 * TURN  # rad: nearly no joint of an arm is farther from zero
 SHOWN_NS = 3 * SILENT_NS  # for which a fault that is over is still named
 
 
@@ -34,7 +36,7 @@ class Trouble:
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
-        self._named: dict[str, tuple[int, float, int]] = {}  # stamp, seconds, count by name
+        self._named: dict[str, tuple[int, float]] = {}  # stamp [ns], how long it lasted [s]
         self.begin_anew()
 
     def begin_anew(self) -> None:
@@ -46,14 +48,14 @@ class Trouble:
         """Take faults of a stream out of a list."""
         self.faults += faults
         for fault in faults:
-            seconds = 1e-9 * (fault.last - fault.first)
-            self.note(f"{KINDS[fault.kind]}.{stream}", fault.known, seconds)
+            self.note(f"{fault.kind}.{stream}", fault.known, fault.last - fault.first)
         faults.clear()
 
-    def note(self, name: str, stamp: int, seconds: float = 0.0, more: int = 1) -> None:
-        """Something shows at a stamp [ns], once more."""
-        count = self._named[name][2] if name in self._named else 0
-        self._named[name] = stamp, seconds, count + more
+    def note(self, name: str, stamp: int, lasted: int = 0) -> None:
+        """Something shows at a stamp, and lasted so long [ns]."""
+        before, seconds = self._named.get(name, (0, 0.0))
+        goes_on = stamp - before < SHOWN_NS
+        self._named[name] = stamp, seconds * goes_on + 1e-9 * lasted
 
     def note_gaps(self, name: str, stamps: IntArray) -> None:
         """Note that a stream has been silent for a while before one of its samples."""
@@ -61,34 +63,30 @@ class Trouble:
             steps = np.diff(stamps, prepend=self._last.get(name, int(stamps[0])))
             self._last[name] = int(stamps[-1])
             for k in np.flatnonzero(steps > SILENT_NS).tolist():
-                self.note(f"samples_missing.{name}", int(stamps[k]), 1e-9 * float(steps[k]))
+                self.note(f"samples_missing.{name}", int(stamps[k]), int(steps[k]))
 
     def note_stuck(self, motion: Motion, stuck: list[tuple[int, int]]) -> None:
         """Readings that are the same to the last bit between two stamps [ns] are wrong where the
-        sensor turned; what is judged is taken out of the list. Of those that go on for long, what
-        is there is judged: the sensor may never change again."""
+        sensor turned; what is judged is taken out of the list."""
         turns = motion.number[np.linalg.norm(motion.omega, axis=1) > SLOW]
         self._moves = np.concatenate([self._moves, turns])[-KEPT_NS // BIN_NS:]
         newest = int(motion.number[-1]) * BIN_NS if len(motion.number) else 0
-        while stuck and newest > min(stuck[0][1], stuck[0][0] + SILENT_NS):
-            first, end = stuck.pop(0)
-            last = min(end, newest)
-            if last < end:
-                stuck.insert(0, (last, end))
+        while stuck and newest > stuck[0][1]:
+            first, last = stuck.pop(0)
             low, high = np.searchsorted(self._moves, (first // BIN_NS, last // BIN_NS + 1))
             if high > low:
-                self.take("wrench", [Fault(last, first, last, "stuck")])
+                self.take("wrench", [Fault(last, first, last, "input_stuck")])
 
     def findings(self, newest: int) -> Iterator[tuple[str, Numbers]]:
         """Names and numbers of what showed shortly before the newest stamp [ns]."""
-        for name, (stamp, seconds, count) in self._named.items():
+        for name, (stamp, seconds) in self._named.items():
             if newest - stamp < SHOWN_NS:
-                yield name, {"count": count, "seconds": seconds, "where": ""}
+                yield name, {"seconds": seconds}
 
 
 def counted(name: str, count: int, why: str = "") -> list[tuple[str, Numbers]]:
     """The finding that counts something; none where there is nothing to count."""
-    return [(name, {"count": count, "where": "", "why": why})] if count else []
+    return [(name, {"count": count, "why": why})] if count else []
 
 
 class Joints:
@@ -96,15 +94,13 @@ class Joints:
 
     Attributes:
         tracks: by the names of the joints, in alphabetical order; order: of the joints in signals.
-        counts: of samples that are `invalid`, or of `others` joints; others: the newest names of
-            such ones.
+        others: number of samples of joints that are not needed, and the newest names of such ones.
     """
 
     def __init__(self) -> None:
         self.tracks: dict[tuple[str, ...], Track] = {}
         self.order: list[str] = []
-        self.counts: Counter[str] = Counter()
-        self.others: tuple[str, ...] = ()
+        self.others: tuple[int, tuple[str, ...]] = 0, ()
         self._turning: dict[str, bool] = {}
         self._early: list[tuple[IntArray, tuple[str, ...], Array]] = []  # before the chain is known
 
@@ -125,15 +121,12 @@ class Joints:
             return
         wanted = tuple(sorted(set(names) & set(self._turning)))
         if not wanted or positions.shape[1] < len(names):
-            self.counts["others"], self.others = self.counts["others"] + len(stamps), names
+            self.others = self.others[0] + len(stamps), names
             return
-        rows = positions[:, [names.index(name) for name in wanted]]
-        good = (np.abs(rows) < IMPOSSIBLE).all(1) & (stamps > 0)
-        self.counts["invalid"] += int((~good).sum())
         if wanted not in self.tracks:
             turning = np.array([self._turning[name] for name in wanted])
             self.tracks[wanted] = Track(Ring(len(wanted)), turning)
-        self.tracks[wanted].ring.push(stamps[good], rows[good])
+        self.tracks[wanted].ring.push(stamps, positions[:, [names.index(n) for n in wanted]])
 
     def _used(self) -> list[tuple[str, ...]]:
         """Lists of joints that together have all, the longest first; some may have stopped."""
@@ -157,17 +150,15 @@ class Joints:
 
     def missing(self) -> str:
         """Which joints are lacking, in words; empty: none are."""
-        names = ", ".join(self.lacking())
-        came = f" (but of {', '.join(self.others)})" if self.others else ""
+        names, others = ", ".join(self.lacking()), ", ".join(self.others[1])
+        came = f" (but of {others})" if others else ""
         return f"no joint states of {names}{came}" if names else ""
 
-    def are_in_degrees(self, chain: Chain) -> bool:
-        """True where the newest positions can be no radians: two of them lie beyond the limits of
-        their joints, or one farther than two turns beyond."""
-        at = self.newest()
-        over = [abs(at[j.name][1]) - j.farthest for j in chain.joints
-                if j.turns and j.name in at and (j.scale, j.shift) == (1.0, 0.0)]
-        return sum(x > 0.0 for x in over) > 1 or max(over, default=0.0) > 2.0 * TURN
+    def are_in_degrees(self) -> bool:
+        """True where the newest positions can be no radians: two joints would be wound up."""
+        turned = [abs(at) > WOUND_UP for name, (_, at) in self.newest().items()
+                  if self._turning[name]]
+        return sum(turned) > 1
 
     def advance(self, finished: bool, *others: Track) -> Signal:
         """Signals of the joints, as `order` has them, and of other tracks, in the bins in which all
@@ -216,7 +207,7 @@ class Streams:
         if isinstance(samples, inputs.Wrenches):
             frame = samples.frame_id.lstrip("/")
             self.frame, self._said = self.frame or frame, frame or self._said
-            self.wrenches.push(samples.stamps, samples.rows)
+            self.wrenches.ring.push(samples.stamps, samples.rows)
         elif isinstance(samples, inputs.JointStates):
             self.joints.add(samples.stamps, samples.names, samples.positions)
         else:
@@ -243,15 +234,14 @@ class Streams:
         stamps, rows = self.wrenches.take(finished)
         motion = self._motion(finished)
         rows = self._placed(rows, motion, finished)
-        mixed = self.wrenches.counts["mixed"] - self.counts["mixed"]
-        if mixed:  # it doubts all while it lasts, and not for ever
-            self.counts["mixed"] += mixed
-            self._trouble.note("streams_mixed.wrench", self.newest, more=mixed)
+        mixed = self.wrenches.counts["mixed"]
+        if mixed > self.counts["mixed"]:  # it doubts all while it lasts, and not for ever
+            self.counts["mixed"] = mixed
+            self._trouble.note("streams_mixed.wrench", self.newest)
         self._trouble.note_gaps("wrench", stamps)
         self._trouble.note_gaps("motion", motion.number * BIN_NS)
         self._trouble.note_stuck(motion, self.wrenches.stuck)
-        for name, tracks in (("joints", self.joints.tracks.values()),
-                             ("transforms", self.frames.tracks)):
+        for name, tracks in self._tracks().items():
             for track in tracks:
                 self._trouble.take(name, track.faults.new)
         return motion, stamps, rows
@@ -277,7 +267,7 @@ class Streams:
         if self._by_transforms is None or (waits and not self._uses_transforms):
             return NO_MOTION
         self._uses_transforms = True
-        return _motion_of(self._by_transforms, self.frames, finished)
+        return self.frames.motion(self._by_transforms, finished)
 
     def _placed(self, rows: Array, motion: Motion, finished: bool) -> Array:
         """Readings (m, 6) in the frame of the sensor, where they name another that lies there."""
@@ -301,7 +291,7 @@ class Streams:
             if there is not None and self._fixed.connects(base, root):
                 stands = self.chain.root * self._fixed.place(base, root)[0]
                 self.restarts += self._place.compare(
-                    motion, _motion_of(there, self.frames, finished), stands) and is_known
+                    motion, self.frames.motion(there, finished), stands) and is_known
                 return
 
     def _resolve(self) -> None:
@@ -330,7 +320,7 @@ class Streams:
 
     def _notice_restarts(self) -> None:
         """Forget samples of a clock that went back, in all streams."""
-        rings = [self.wrenches.ring, *self._rings()]
+        rings = self._rings()
         back = [ring for ring in rings if ring.counts["restarted"]]
         count = sum(ring.counts["restarted"] for ring in back)
         if count == self.counts["restarted"]:
@@ -346,10 +336,15 @@ class Streams:
     @property
     def newest(self) -> int:
         """Newest stamp [ns] of wrench or motion; 0 before any."""
-        return _newest([self.wrenches.ring, *self._rings()])
+        return _newest(self._rings())
+
+    def _tracks(self) -> dict[str, list[Track]]:
+        """Tracks of the motion by what they are of."""
+        return {"joints": [*self.joints.tracks.values()], "transforms": self.frames.tracks}
 
     def _rings(self) -> list[Ring]:
-        return [track.ring for track in (*self.joints.tracks.values(), *self.frames.tracks)]
+        """All rings, that of the wrench first."""
+        return [self.wrenches.ring, *(t.ring for some in self._tracks().values() for t in some)]
 
     def missing(self) -> str:
         """What is needed and not there, in words; empty: nothing is missing."""
@@ -368,72 +363,41 @@ class Streams:
 
     def findings(self) -> Iterator[tuple[str, Numbers]]:
         """Kinds and numbers of what is, or was, wrong with the samples."""
-        own, joints = self.wrenches.counts, [t.ring for t in self.joints.tracks.values()]
-        poses = [track.ring for track in self.frames.tracks]
-        for name, rings, invalid, why in (
-                ("wrench", [self.wrenches.ring], own["invalid"], NO_NUMBER),
-                ("joints", joints, self.joints.counts["invalid"], NO_NUMBER),
-                ("transforms", poses, self.frames.invalid, NO_POSE)):
-            for kind in ("samples_repeated", "samples_late", "samples_reordered", "stamp_stray"):
-                yield from counted(f"{kind}.{name}", sum(
-                    ring.counts[kind.partition("_")[2]] for ring in rings))
-            yield from counted(f"samples_invalid.{name}", invalid, why)
-        yield from counted("samples_saturated.wrench", own["saturated"])
-        if own["zero"]:
-            lasted = 1e-9 * (self.wrenches.ring.newest - self.wrenches.begin)
-            yield "input_stuck.wrench", {"seconds": lasted * own["zero"] / own["read"]}
-        for channel in self.wrenches.dead:
-            yield f"channel_dead.{channel}", {}
-        yield from counted("joint_states_incomplete", self.joints.counts["others"],
+        tracks, own = self._tracks(), self.wrenches
+        rings = {"wrench": [own.ring]} | {name: [t.ring for t in some]
+                                          for name, some in tracks.items()}
+        for name, some in rings.items():
+            for kind, what in COUNTED.items():
+                yield from counted(f"{kind}.{name}", sum(ring.counts[what] for ring in some),
+                                   "NaN, infinity, no rotation or no stamp")
+        yield from own.findings()
+        yield from counted("joint_states_incomplete", self.joints.others[0],
                            "they name no joint that moves the sensor, or lack its position")
         yield from counted("reset", self.counts["restarted"])
         yield from self._trouble.findings(self.newest)
-        if self.wrenches.are_of_other_units:
-            yield "wrong_units.wrench", {"why": "most readings lie far beyond the range of the "
-                                                "sensor (wrench.range); they must be in N and N m"}
-        if self.chain is not None and self.joints.are_in_degrees(self.chain):
-            yield "wrong_units.joints", {"why": "positions lie far beyond the limits of their "
-                                                "joints: they are in degrees"}
+        if self.joints.are_in_degrees():
+            yield "wrong_units.joints", {"why": "positions of two joints are more than three turns "
+                                                "from zero: they are in degrees"}
+        name = "transforms" if self._uses_transforms else "joints"
+        moving = tracks[name]
         if self._uses_transforms and self._by_transforms is not None:
-            tracks = _tracks_of(self._by_transforms, self.frames)
-            if _turns_alone(self._by_transforms, tracks[0].ring.rows):
+            moving = self.frames.tracks_of(self._by_transforms)
+            if _turns_alone(self._by_transforms, moving[0].ring.rows):
                 yield "translation_constant", {}
-            yield from _of_motion("transforms", tracks)
-        else:
-            yield from _of_motion("joints", self.joints.tracks.values())
+        for track in moving:
+            for fault in track.faults.lasting.values():
+                yield f"motion_frozen.{name}", {"seconds": 1e-9 * (track.ring.newest - fault.first)}
+            if HELD * track.spacing > LONGEST:
+                yield "motion_slow", {"rate": 1.0 / track.spacing}
         if self._said not in ("", self.frame) and self._place.place is None:
-            if self._said.endswith("tool0_controller"):
-                yield "sensor_frame.unknown", {"why": f"the wrench is expressed in '{self._said}', "
-                                               "the TCP of the robot, and no transform tells where "
-                                               f"that lies in '{self.frame}'"}
-            else:
-                yield "sensor_frame.replaced", {
-                    "why": f"its messages name '{self._said}', wrench.sensor_frame '{self.frame}' "
-                           "is used instead"}
-        for name, rings in (("wrench", [self.wrenches.ring]), ("motion", joints + poses)):
-            last = _newest(rings)  # it has stopped, or its clock is behind
+            is_tcp = self._said.endswith("tool0_controller")  # of a Universal Robot, not as asked
+            yield f"sensor_frame.{'unknown' if is_tcp else 'replaced'}", {
+                "why": f"its messages name '{self._said}', and no transform tells where that lies "
+                       f"in '{self.frame}', which is used instead"}
+        for name, some in (("wrench", rings["wrench"]), ("motion", self._rings()[1:])):
+            last = _newest(some)  # it has stopped, or its clock is behind
             if last and self.newest - last > SILENT_NS:
                 yield f"samples_missing.{name}", {"seconds": 1e-9 * (self.newest - last)}
-
-
-def _tracks_of(transforms: Chain, frames: Frames) -> list[Track]:
-    return [track for name in transforms.names if (track := frames[name].track) is not None]
-
-
-def _motion_of(transforms: Chain, frames: Frames, finished: bool) -> Motion:
-    signal = advance_together(_tracks_of(transforms, frames), finished)
-    return transforms.motion(signal.number, (), *signal[1:])
-
-
-def _of_motion(name: str, tracks: Iterable[Track]) -> Iterator[tuple[str, Numbers]]:
-    """Findings of the positions that tell the motion."""
-    for track in tracks:
-        for fault in track.faults.lasting.values():
-            seconds = 1e-9 * float(track.ring.newest - fault.first)
-            yield f"motion_frozen.{name}", {"count": 1, "seconds": seconds}
-        spacing = track.spacing
-        if spacing and HELD * max(spacing.period, spacing.gap) > LONGEST:
-            yield "motion_slow", {"rate": 1.0 / spacing.period}
 
 
 def _turns_alone(transforms: Chain, poses: Array) -> bool:

@@ -9,7 +9,6 @@ which they come.
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +26,6 @@ CONFIRMED = 10  # samples that follow one another by another clock: it has jumpe
 FEW = 20  # samples that tell what is usual
 MOST = 1 << 16  # samples that wait for being of use
 IMPOSSIBLE = 1e6  # rad, m, N or N m: nothing a robot measures
-MEMORY = 1e12  # of any unit: uninitialised memory
 _EVEN = 0.1  # of a period: stamps that lie so near to a multiple of it are those of a clock
 HOLE = 10.0  # usual distances of samples, beside `GAP_NS`: a longer one is a hole
 
@@ -83,7 +81,8 @@ class Ring(Columns):
         width: k.
 
     Attributes:
-        counts: what happened, by kind: `repeated`, `late`, `reordered`, `stray`, `restarted`.
+        counts: what happened, by kind: `invalid` (no stamp, or a number that is none), `repeated`,
+            `late`, `reordered`, `stray`, `restarted`.
         cleared: how often samples were forgotten.
     """
 
@@ -121,7 +120,10 @@ class Ring(Columns):
 
     def push(self, stamps: IntArray, rows: Array) -> None:
         """Take samples as they come: (m,) and (m, k)."""
-        k = 0
+        good = (np.abs(rows) < IMPOSSIBLE).all(1) & (stamps > 0)
+        stamps, rows, k = stamps[good], rows[good], 0
+        if len(good) > len(stamps):
+            self.counts["invalid"] += len(good) - len(stamps)
         while k < len(stamps):
             some = self._in_order(stamps[k:])
             if some:
@@ -177,49 +179,34 @@ class Ring(Columns):
             self.append(np.array([s for s, _ in held]), np.array([r for _, r in held]))
 
 
-class Spacing(NamedTuple):
-    """Mean time between samples [s], and the longest that is usual (longer if they come in bursts);
-    even: True where the stamps are those of a clock, perhaps with some samples missing."""
-
-    period: float
-    gap: float
-    even: bool
-
-
-def spacing_of(stamps: IntArray) -> Spacing:
-    """Spacing of samples with increasing stamps (m,) [ns], m > 1; pauses do not count."""
+def spacing_of(stamps: IntArray) -> float:
+    """Usual time between samples [s] with increasing stamps (m,) [ns], m > 1: for half of the time
+    it is that or longer. Of bursts it is the time between them; pauses do not count."""
     steps = np.sort(np.diff(stamps))
     elapsed = np.cumsum(steps[:-2] if len(steps) > 6 else steps)
-    gap = int(steps[np.searchsorted(elapsed, 0.5 * elapsed[-1])])  # half of the time, or longer
-    usual = steps[:int(np.searchsorted(steps, 4 * gap, side="right"))]
-    usually = int(steps[len(usual) // 2])
-    ratio = usual / usually
-    even = (np.abs(ratio - np.round(ratio)) < _EVEN) & (ratio > _EVEN)
-    return Spacing(float(usual.mean()) / SECOND, gap / SECOND,
-                   bool(even.mean() > 0.9) and gap < 3 * usually)
-
-
-def on_line(stamps: IntArray) -> IntArray:
-    """Stamps (m,) [ns], m > 1, on a line over their number, as a clock would have given them."""
-    index = np.arange(len(stamps)) - 0.5 * (len(stamps) - 1)
-    since = (stamps - stamps[0]).astype(float)
-    line = since.mean() + index * (index @ since / (index @ index))
-    return stamps[0] + np.asarray(np.round(line), np.int64)
+    return float(steps[np.searchsorted(elapsed, 0.5 * elapsed[-1])]) / SECOND
 
 
 def evened(stamps: IntArray, begin: int) -> IntArray:
     """Stamps from number `begin` on as a clock would have given them. Those of a clock stay as they
-    are, and so do those with too few before them.
+    are, perhaps with some samples missing, and so do those with too few before them.
 
     Args:
         stamps: (m,) [ns], increasing, those before `begin` for the line.
     """
-    step = np.diff(stamps)
-    if len(stamps) < FEW or step.max() - step.min() < _EVEN * step[0] or (
-            spacing_of(stamps).even):
+    steps = np.diff(stamps)
+    if len(stamps) < FEW or np.ptp(steps) < _EVEN * steps[0]:
         return stamps[begin:]
-    holes = np.flatnonzero(step > max(HOLE * float(np.median(step)), GAP_NS)) + 1
+    usual = float(np.median(steps))
+    holes = np.flatnonzero(steps > max(HOLE * usual, GAP_NS)) + 1
     first = int(holes[-1]) if len(holes) else 0
     if first > begin or len(stamps) - first < FEW:
         return stamps[begin:]
-    return on_line(stamps[first:])[begin - first:]
+    times = np.round(steps / usual)
+    even = (np.abs(steps - times * usual) < _EVEN * usual) & (times > 0.0)
+    if even.mean() > 0.9 and SECOND * spacing_of(stamps) < 3.0 * usual:
+        return stamps[begin:]
+    index = np.arange(first, len(stamps)) - 0.5 * (first + len(stamps) - 1)
+    since = (stamps[first:] - stamps[first]).astype(float)
+    line = since.mean() + index * (index @ since / (index @ index))
+    return stamps[first] + np.round(line[begin - first:]).astype(np.int64)

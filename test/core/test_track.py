@@ -9,7 +9,7 @@ import pytest
 
 from inertial_id_ros.motion.motion import BIN_NS
 from inertial_id_ros.motion.track import Fault, Signal, Track, joined_signals
-from inertial_id_ros.samples.ring import JUMP_NS, REORDER_NS, Ring, spacing_of
+from inertial_id_ros.samples.ring import JUMP_NS, REORDER_NS, Ring, evened, spacing_of
 from inertial_id_ros.samples.wrenches import CHUNK, Wrenches
 
 START = 10**15
@@ -139,14 +139,12 @@ def test_a_clock_that_jumps_is_followed_after_ten_samples(by: int, kept: int) ->
 
 def test_spacing_of_bursts_pauses_and_lost_samples() -> None:
     even = START + STEP * np.arange(1000)
-    assert spacing_of(even) == (0.002, 0.002, True)
+    assert spacing_of(even) == 0.002
     lost = np.delete(even, np.random.default_rng(0).integers(0, 1000, 100))
-    assert spacing_of(lost).even
+    np.testing.assert_array_equal(evened(lost, 500), lost[500:])
     bursts = np.sort(np.concatenate([even[::5] + 100_000 * k for k in range(5)]))
-    spacing = spacing_of(bursts)
-    assert not spacing.even
-    assert spacing.period == pytest.approx(0.002, rel=0.01)
-    assert spacing.gap == pytest.approx(0.0096, rel=0.01)
+    assert spacing_of(bursts) == pytest.approx(0.0096, rel=0.01)
+    np.testing.assert_allclose(np.diff(evened(bursts, 500)), STEP, rtol=0.01)
 
 
 def readings(n: int) -> np.ndarray:
@@ -157,7 +155,7 @@ def readings(n: int) -> np.ndarray:
 def taken(rows: np.ndarray, limit: float = 0.0) -> tuple[int, Wrenches]:
     """How many of some readings are taken."""
     wrenches = Wrenches(np.full(6, 0.1), np.full(6, limit))
-    wrenches.push(START + STEP * np.arange(len(rows)), rows)
+    wrenches.ring.push(START + STEP * np.arange(len(rows)), rows)
     return sum(len(wrenches.take(finished)[0]) for finished in (False, True)), wrenches
 
 
@@ -167,31 +165,33 @@ def test_readings_that_stand_still_are_noticed() -> None:
     rows[480:560] = 0.0
     count, wrenches = taken(rows)
     assert count == 560  # one value may be that of an arm at rest
-    assert wrenches.stuck == [(START + 160 * STEP, START + 319 * STEP)]
+    first, last = np.array(wrenches.stuck).T
+    np.testing.assert_array_equal(first, START + STEP * np.arange(160, 320, CHUNK))
+    np.testing.assert_array_equal(last, first + (CHUNK - 1) * STEP)
 
 
 def test_a_dead_channel_is_named() -> None:
     rows = np.random.default_rng(2).normal(size=(400, 6)) * 5.0
     assert not dead(rows)
     rows[:, 4] = 0.3
-    assert dead(rows) == ["ty"]
+    assert dead(rows) == ["channel_dead.ty"]
     rows[:, 3:] = 0.3  # at rest in steps of the sensor nothing changes
     assert not dead(rows)
 
 
 def dead(rows: np.ndarray) -> list[str]:
     wrenches = Wrenches(np.full(6, 0.1), np.zeros(6))
-    wrenches.push(START + 10 * STEP * np.arange(len(rows)), rows)
+    wrenches.ring.push(START + 10 * STEP * np.arange(len(rows)), rows)
     wrenches.take(True)
-    return wrenches.dead
+    return [name for name, _ in wrenches.findings()]
 
 
 def test_what_is_no_reading_is_left_out() -> None:
     rows = readings(320)
     rows[100, 2], rows[200, 1] = np.nan, 150.0
     count, wrenches = taken(rows, 150.0)
-    assert (count, wrenches.counts["invalid"], wrenches.counts["saturated"]) == (318, 1, 1)
-    assert not wrenches.are_of_other_units
+    assert (count, wrenches.ring.counts["invalid"], wrenches.counts["saturated"]) == (318, 1, 1)
+    assert [name for name, _ in wrenches.findings()] == ["samples_saturated.wrench"]
 
 
 def test_after_two_publishers_nothing_of_the_other_is_left() -> None:
@@ -201,7 +201,7 @@ def test_after_two_publishers_nothing_of_the_other_is_left() -> None:
         stamps[other] -= STEP * 3 // 4
         rows[other] = 0.0
         wrenches = Wrenches(np.full(6, 0.1), np.zeros(6))
-        wrenches.push(stamps, rows)
+        wrenches.ring.push(stamps, rows)
         got, values = wrenches.take(True)
         assert values.min() > 10.0 and len(got) > 75 * CHUNK
         assert np.isin(got, stamps).all()  # the times are not evened with those of the other
