@@ -31,7 +31,7 @@ def test_the_demo_leads_from_check_to_applied_payload(tmp_path):
         PAYLOADS["drill"].mass, rel=0.03)
     assert "the same is read back" in told
     page = next(tmp_path.glob("*.html")).read_text()
-    assert "sign of the wrench" in page and "new payload" in page
+    assert "sign of the wrench" in page and "with the estimate" in page
 
 
 @pytest.mark.slow

@@ -230,8 +230,8 @@ def test_a_contact_stops_the_small_motion(stage, tmp_path):
 def test_what_keeps_the_arm_from_moving_is_named_at_rest(stage, tmp_path):
     other = stage.client.node.create_publisher(WrenchStamped, "/wrench", 10)
     stage.allow(False)
-    stop = stage.client.node.create_publisher(Bool, "/io/protective_stop", LATCHED)
-    stop.publish(Bool(data=True))
+    stop = stage.client.node.create_publisher(Bool, "/io/robot_program_running", LATCHED)
+    stop.publish(Bool(data=False))
     wrong = {"motion is allowed", "robot may move", "controller", "publishers"}
     try:
         session = stage.run(tmp_path, wrong, "--controller", "nowhere")

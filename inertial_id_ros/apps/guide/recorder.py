@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,7 +69,8 @@ class Recorder:
         """Samples of a topic, of messages that arrived in the last so many seconds."""
         messages = self.messages[topic].copy()
         begin = messages[-1][0] - 1e9 * seconds if messages else 0.0
-        return decode(topic, [data for arrival, data in messages if arrival > begin]).samples
+        newest = takewhile(lambda message: message[0] > begin, reversed(messages))
+        return decode(topic, [data for _, data in newest][::-1]).samples
 
     def pose(self) -> dict[str, float]:
         """Where each joint is now [rad or m]."""

@@ -7,16 +7,17 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
 import rclpy
 from rclpy.experimental import EventsExecutor
+from std_srvs.srv import Trigger
 
 from inertial_id_ros.msg import InertialParameters
-from inertial_id_ros.srv import Apply
+from inertial_id_ros.srv import Apply, Save
 
 from ...apps.guide.show import interrupted
 from ...errors import InvalidData
@@ -26,12 +27,17 @@ from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
 from ..conversions import DEADLINE, LATCHED, body_of, verdicts_of
 from ..motion_execution import MotionExecution
-from ..program import spin, start_ros
+from ..program import Children, spin, start_ros
 from ..ros_client import NoAnswer, NoResponse, RosClient
 
+# s in which a node that runs is found, whose first announcements may be lost, which DDS repeats
+# after 3 s; in which one that is started must answer.
+LOOK, START = 7.0, 30.0
 ANSWER = 60.0  # s: an estimate that runs is waited for
 APPLY = 100.0  # s: longer than the node takes, which waits for up to three services and reads back
 POLL = 0.02  # s
+SERVICES = {"reset": Trigger, "save": Save}
+SETUP = Doubt.MASS | Doubt.FRAME  # what a wrong set-up puts in doubt
 LATEST = 60.0  # s after a session for which a controller may answer late
 
 
@@ -45,12 +51,13 @@ class NodeLink:
     Attributes:
         node: of the command; client: of other nodes.
         settings: of the node that identifies; message: its newest. Both after `connect`.
-        since: steady time before which no message counts [s].
+        since: steady time before which no message counts [s]; on_message: called with each.
         execution: the newest motion; None: there was none. Until the command ends, and up to
             `LATEST` after that, a goal that the controller accepts late is cancelled.
     """
 
     settings: Settings
+    on_message: Callable[[], object] = staticmethod(lambda: None)
 
     def __init__(self, name: str, stop: threading.Event) -> None:
         self.name, self.stop = name, stop
@@ -92,6 +99,20 @@ class NodeLink:
             self.stop.wait(POLL)
         return True
 
+    def find(self, seconds: float = LOOK) -> bool:
+        """Wait until the node offers its services, at most so long; True if it does."""
+        return self.wait(seconds, lambda: f"{self.name}/apply" in self.client.services())
+
+    def start(self, children: Children, arguments: Sequence[str]) -> None:
+        """Start the node (raises InvalidData: it has ended; NoAnswer: it does not answer)."""
+        children.start("inertial_id_node", arguments)
+        end = time.monotonic() + START
+        while not self.find(POLL):
+            if text := children.describe_ended():
+                raise InvalidData(text)
+            if time.monotonic() > end:
+                raise NoAnswer(f"node '{self.name}' does not answer within {START:g} s")
+
     def connect(self) -> None:
         """Read the settings of the node, and listen to it (raises NoAnswer)."""
         groups = sorted({name.split(".")[0] for name, _, _ in iter_settings(Settings())})
@@ -103,6 +124,7 @@ class NodeLink:
 
     def _keep(self, message: InertialParameters) -> None:
         self.message, self._heard = message, time.monotonic()
+        self.on_message()
 
     @property
     def estimate(self) -> Estimate | None:
@@ -129,9 +151,9 @@ class NodeLink:
         return next(iter(message.diagnostics), message.status) if (
             Doubt(message.doubt) & which) else ""
 
-    def call(self, kind: Any, service: str, **request: Any) -> str:
-        """The message of a service's answer (raises NoAnswer; InvalidData: it refuses)."""
-        answer = self.client.call(kind, f"{self.name}/{service}", request, ANSWER)
+    def call(self, service: str, **request: Any) -> str:
+        """The message of an answer of `SERVICES` (raises NoAnswer; InvalidData: it refuses)."""
+        answer = self.client.call(SERVICES[service], f"{self.name}/{service}", request, ANSWER)
         if not answer.success:
             raise InvalidData(f"~/{service} of node '{self.name}': {answer.message}")
         return str(answer.message)

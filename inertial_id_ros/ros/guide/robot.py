@@ -5,8 +5,8 @@ and stopped where the node or the driver finds a fault."""
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,12 @@ from rclpy.qos import qos_profile_best_available
 
 from ...apps.excitation.arm import Arm
 from ...apps.excitation.information import Knowledge
-from ...apps.excitation.motions import MotionPlanner, Trajectory, violations
+from ...apps.excitation.motions import MotionLimits, MotionPlanner, Trajectory, violations
 from ...apps.guide.checks import Driver, Snapshot
 from ...apps.guide.recorder import Recorder
 from ...io.decoding import interfaces_of, payload_among
 from ...io.inputs import JOINT_STATES, WRENCH, InputTopic
-from ..motion_execution import ENDING, Ended, MotionExecution, find_controllers
+from ..motion_execution import ENDING, SILENCE, Ended, MotionExecution, find_controllers
 from ..planning_scene import TYPE as SCENE
 from ..planning_scene import SceneWatch
 from ..program import find_type, message_type
@@ -28,6 +28,7 @@ from .node_link import NodeLink
 
 # s, N: in which the weight of a swung payload of 8 kg changes by 5 N, noise by 1 N
 JUMP_TIME, JUMP = 0.15, 8.0
+BY_HAND, STILL = 0.15, 0.01  # rad that a joint moves at least by hand; within which an arm rests
 # ur_dashboard_msgs/SafetyMode; franka_msgs/FrankaRobotState.robot_mode.
 SAFETY = {2: "", 1: "", 3: "protective stop", 4: "recovery mode", 5: "safeguard stop",
           6: "emergency stop of the system", 7: "emergency stop of the robot", 8: "violation",
@@ -38,8 +39,6 @@ FRANKA = {4: "reflex: the robot has stopped itself", 5: "user stop", 6: "error r
 # and the part of `Driver` that a message says, by name; None: nothing.
 Source = tuple[str, str, Callable[[Any], dict[str, Any] | None]]
 SOURCES: tuple[Source, ...] = (
-    ("std_msgs/msg/Bool", "/protective_stop",
-     lambda m: {"stopped": "protective stop" if m.data else ""}),
     ("std_msgs/msg/Bool", "/robot_program_running",
      lambda m: {"stopped": "" if m.data else "the program on the robot does not run"}),
     ("ur_dashboard_msgs/msg/SafetyMode", "/safety_mode",
@@ -118,7 +117,8 @@ class Robot:
         surroundings = self.scene.read(heard.place_in_root)
         arm = Arm(heard.streams.urdf, seen.frame, options.payload_box,
                   obstacles=[*options.keep_out, *self.scene.obstacles])
-        self.planner = MotionPlanner(arm, options.limits, arm.positions(self.recorder.pose()),
+        limits = MotionLimits(link_speed=options.link_speed)
+        self.planner = MotionPlanner(arm, limits, arm.positions(self.recorder.pose()),
                                      Knowledge.usual(self._link.settings))
         return surroundings
 
@@ -127,20 +127,29 @@ class Robot:
         """Where all joints are (raises InvalidData: it is not known of one)."""
         return self.planner.arm.positions(self.recorder.pose())
 
-    def move(self, motion: Trajectory, meanwhile: Callable[[], object]) -> Ended:
-        """Make a motion; meanwhile: called now and then until it has ended."""
+    def move(self, motion: Trajectory) -> Ended:
+        """Make a motion to its end."""
         planner = self.planner
         if self._link.execution:
             self._link.execution.close()
-        execution = self._link.execution = MotionExecution(
+        self._link.execution = MotionExecution(
             self._link.node, motion, f"{self._controller}{ENDING}", self._full_name(JOINT_STATES),
             lambda: violations(planner.arm, motion, self.pose, planner.limits), self.find_fault,
-            self._options.silence, lambda: self.driver.speed or 1.0)
-        with ThreadPoolExecutor(1, "motion") as watch:
-            ended = watch.submit(execution.run)
-            while not wait([ended], 0.05).done:
-                meanwhile()
-        return ended.result()
+            self._options.silence or SILENCE, lambda: self.driver.speed or 1.0)
+        return self._link.execution.run()
+
+    def has_been_moved(self, seconds: float) -> bool:
+        """Wait until a person has moved the arm and it rests again, at most so long; True if so."""
+        begin = before = self.recorder.pose()
+        is_away, end = False, time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._link.wait(0.5)
+            now = self.recorder.pose()
+            is_away = is_away or _farthest(begin, now) > BY_HAND
+            if is_away and _farthest(before, now) < STILL:
+                return True
+            before = now
+        return False
 
     def find_fault(self) -> str:
         """What must stop the arm, in one sentence; empty where nothing must."""
@@ -156,3 +165,8 @@ class Robot:
         first, _, last = np.array_split(self.recorder.wrench(JUMP_TIME)[:, :3], 3)
         jump = float(np.linalg.norm(last.mean(axis=0) - first.mean(axis=0))) if len(last) else 0.0
         return f"contact: the force has jumped by {jump:.0f} N" if jump > JUMP else ""
+
+
+def _farthest(a: dict[str, float], b: dict[str, float]) -> float:
+    """Largest difference between two poses [rad or m]."""
+    return max((abs(a[name] - b[name]) for name in a if name in b), default=0.0)
