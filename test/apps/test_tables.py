@@ -179,7 +179,7 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, content: byte
 @pytest.mark.parametrize(("text", "named"), [
     ("time_unit: h", "time_unit"), ("colour: red", "colour"), ("joints: [a]", "joints"),
     ("rate: -1", "rate"), ("[1, 2]", "allowed"),
-    ("{quaternion: q, rpy: r}", "rpy"), ("episode: a", "episode")])
+    ("{quaternion: q, rpy: r}", "rpy"), ("time: 7", "time"), ("episode: -1", "episode")])
 def test_a_bad_file_of_columns_is_refused_by_name(tmp_path: Path, text: str, named: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(InertialIdError, match=named):

@@ -26,7 +26,7 @@ from ...model.history import History
 from ...motion.motion import BIN_NS, SECOND, Motion
 from ...samples.wrenches import CHANNELS
 from ...settings import Settings
-from ...settings.spec import Spec, check
+from ...settings.spec import Spec, check, coerce
 from . import PosesAtRest, Recording, one_error
 
 INFO = Path("meta") / "info.json"
@@ -191,16 +191,16 @@ def columns_from_file(path: Path) -> Columns:
                              f"allowed: {', '.join(usual)}")
     given: dict[str, Any] = {}
     for name, value in tree.items():
-        kind = type(usual[name])
-        try:
-            given[name] = tuple(map(str, value if isinstance(value, list) else [value])) if (
-                kind is tuple) else kind(value)
-        except (TypeError, ValueError):
-            raise InvalidSetting(f"{name} is {value!s:.200}; it must be " + {
-                dict: "names of joints and names of columns", int: "a whole number"}.get(
-                    kind, "a number")) from None
-        if name in ALLOWED:
-            check(name, given[name], ALLOWED[name])
+        if isinstance(usual[name], tuple):
+            given[name] = tuple(map(str, value if isinstance(value, list) else [value]))
+        elif not isinstance(usual[name], dict):
+            given[name] = coerce(name, value, usual[name])
+            check(name, given[name], ALLOWED.get(name, Spec("")))
+        elif isinstance(value, dict):
+            given[name] = {str(joint): str(column) for joint, column in value.items()}
+        else:
+            raise InvalidSetting(f"{name} is {value!s:.200}; it must be names of joints and names "
+                                 "of columns")
     if sum(name in given for name in ORIENTATIONS) > 1:
         raise InvalidSetting(f"more than one of {', '.join(ORIENTATIONS)} is named; one is needed")
     return Columns(**given)
