@@ -159,15 +159,14 @@ def _names(bag: Bag, wanted: InputTopic, settings: Settings, notes: list[str]) -
     """The topic that the settings name; where there is none, what can be meant: the only one of
     that name in another namespace, and where the name is the usual one, the only wrench, or all
     joint states (raises RecordingError)."""
-    name, is_usual = (wanted.name(settings).lstrip("/"),
-                      wanted.name(settings) == wanted.name(Settings()))
+    name, usual = (wanted.name(which).lstrip("/") for which in (settings, Settings()))
     found = [topic for (topic, kind), count in bag.topics.items() if kind == wanted.type and count]
     if f"/{name}" in found or (f"/{name}", wanted.type) in bag.topics and wanted is not WRENCH:
         return [f"/{name}"]
-    if not is_usual or wanted not in (WRENCH, JOINT_STATES):
+    if name != usual or wanted not in (WRENCH, JOINT_STATES):
         found = [topic for topic in found if topic.endswith("/" + name.rsplit("/", 1)[-1])]
         found = found if len(found) == 1 else []  # which one is meant, is for the user to say
-    is_needed = wanted is WRENCH or wanted in PAYLOADS.values() or not is_usual
+    is_needed = wanted is WRENCH or wanted in PAYLOADS.values() or name != usual
     if is_needed and not found or wanted is WRENCH and len(found) > 1 or (
             f"/{name}" in dict(bag.topics)):
         raise RecordingError(
