@@ -8,7 +8,7 @@ identify.
 The next motion is that of many candidates which gains most information per second: random moves
 around the present pose, single ones; a few to and fro; and swings, which first go to a pose and
 then there to and fro. Wrist joints come first: the other joints move only where no motion of the
-wrist helps. Of a long plan only the first seconds are made before the next is planned.
+wrist helps.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ REST = 1e-6  # rad/s, rad/s^2
 START = 0.02  # rad, between where a trajectory starts and where the arm is
 DRAWN = 144  # motions of a kind
 LONGEST = 4.0  # s, of a motion: what goes on where nobody can stop it any more
-HORIZON = 16.0  # s, of a plan, of which the first motion is made before the next is planned
 TRIES = 48  # candidates, best first, that are checked
 LEAST_GAIN = 0.02  # nats a second: less is not worth a motion of the wrist
 SLACK = 0.02  # rad from the limits of position
@@ -205,29 +204,25 @@ class MotionPlanner:
         """The motion, of at most so many seconds, that tells most of a payload to be known to
         deviations (10,), and violates no limit; it counts as made (raises InvalidData: there is
         none)."""
-        found = list[tuple[float, Trajectory, Trajectory]]()  # gain; moves, points of a controller
+        most, best = -np.inf, list[Trajectory]()  # gain; moves, and points of a controller
         for active in (self.arm.moving[-WRIST:], self.arm.moving):
-            for gain, plan in self._candidates(start, active, wanted):
-                ends = max(1, int(np.searchsorted(plan.stamps[3::3], longest, side="right")))
-                motion = Trajectory._make([*(part[:3 * ends + 1] for part in plan[:4]), (), ""])
+            for gain, motion in self._candidates(start, active, wanted, longest):
                 points = points_for_controller(self.arm, motion)
-                if motion.duration <= longest and not violations(
-                        self.arm, points, start, self.limits):
-                    found.append((gain, motion, points))
+                if gain > most and not violations(self.arm, points, start, self.limits):
+                    most, best = gain, [motion, points]
                     break
-            if found and found[-1][0] > LEAST_GAIN:
+            if most > LEAST_GAIN:
                 break
-        if not found:
+        if not best:
             raise InvalidData(NO_ROOM)
-        _, motion, points = max(found, key=itemgetter(0))
-        self.known = self.known.after(self.arm, motion)
-        return points
+        self.known = self.known.after(self.arm, best[0])
+        return best[1]
 
-    def _candidates(self, start: Array, active: np.ndarray, wanted: Array
+    def _candidates(self, start: Array, active: np.ndarray, wanted: Array, longest: float
                     ) -> list[tuple[float, Trajectory]]:
-        """Random plans of moves within the limits of position and speed, which may be too long to
-        be made at once, and their gains [nats/s]; best first."""
-        rng, plans = self._rng, list[Trajectory]()
+        """Random moves, of at most so many seconds, within the limits of position and speed, and
+        their gains [nats/s]; best first."""
+        rng, out = self._rng, list[Trajectory]()
         for kind in KINDS:
             direction = rng.normal(size=(DRAWN, 2, len(active)))
             # Some turn few joints: a single one may go farther.
@@ -241,8 +236,7 @@ class MotionPlanner:
                                            self._lower[active], self._upper[active])
             poses = poses[:, kind]
             durations, ramps = shortest_moves(self.arm, self.limits, poses)
-            within = ((durations.sum(axis=1) <= HORIZON) & (durations.max(axis=1) <= LONGEST)
-                      & (np.ptp(poses, axis=1).max(axis=1) > 0.0))
-            plans += map(moves, poses[within], durations[within], ramps[within])
-        gains = [self.known.gain(self.arm, plan, wanted) for plan in plans]
-        return sorted(zip(gains, plans, strict=True), key=itemgetter(0), reverse=True)[:TRIES]
+            within = (durations.sum(axis=1) <= longest) & (np.ptp(poses, axis=1).max(axis=1) > 0.0)
+            out += map(moves, poses[within], durations[within], ramps[within])
+        gains = [self.known.gain(self.arm, motion, wanted) for motion in out]
+        return sorted(zip(gains, out, strict=True), key=itemgetter(0), reverse=True)[:TRIES]
