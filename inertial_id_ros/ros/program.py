@@ -27,9 +27,6 @@ from rclpy.utilities import remove_ros_args
 
 from ..errors import InvalidSetting
 
-# What failed within ROS, and lines of its sources.
-_NOISE = re.compile(
-    r"^(failed to initialize rcl|Failed to parse ROS arguments): |,? at \S+\.c(pp)?:\d+")
 GRACE = 4.0  # s to end after a signal
 WAKE = 0.2  # s until a request to stop is seen when nothing else happens
 
@@ -41,8 +38,8 @@ def start_ros(program: str, words: Sequence[str]) -> list[str]:
         rclpy.init(args=[program, *words], signal_handler_options=SignalHandlerOptions.NO)
         return remove_ros_args([program, *words])[1:]
     except Exception as error:  # rclpy has no base class of its errors
-        raise InvalidSetting("ROS arguments: " + _NOISE.sub(
-            "", " ".join(str(error).split()))) from error
+        text = re.sub(r",? at \S+\.c(pp)?:\d+", "", str(error))  # without lines of its sources
+        raise InvalidSetting(f"ROS arguments: {' '.join(text.split())}") from error
 
 
 def stop_flag() -> threading.Event:
@@ -93,8 +90,7 @@ def message_type(name: str, required_by: str = "a program") -> Any:
 class Children:
     """Programs as processes; a context manager that ends them and what they started."""
 
-    def __init__(self, environment: dict[str, str]) -> None:
-        self._environment = environment
+    def __init__(self) -> None:
         self._running: list[tuple[str, subprocess.Popen[bytes], IO[bytes]]] = []
 
     def start(self, name: str, arguments: Sequence[str]) -> None:
@@ -102,8 +98,7 @@ class Children:
         output = tempfile.TemporaryFile()
         self._running.append((name, subprocess.Popen(
             [sys.executable, "-m", "inertial_id_ros.cli", name, *arguments], stdout=output,
-            env=self._environment, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT,
-            start_new_session=True), output))
+            stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True), output))
 
     def describe_ended(self) -> str:
         """Name, status and last line of the first process that ended by itself; empty: none."""

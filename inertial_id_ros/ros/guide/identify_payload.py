@@ -7,7 +7,6 @@ wrist have; nothing is applied that was not proved."""
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import threading
 import time
@@ -327,7 +326,7 @@ def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:
     and what was shown (raises InertialIdError: the node has ended, or does not answer)."""
     show = Show(options.yes, options.json or not sys.stdout.isatty())
     try:
-        with Children(dict(os.environ)) as children, NodeLink(options.node, stop) as link:
+        with Children() as children, NodeLink(options.node, stop) as link:
             if not link.find():
                 show.say(f"no node '{options.node}' runs; one is started")
                 link.start(children, options.arguments)

@@ -55,9 +55,9 @@ def _run(options: argparse.Namespace) -> int:
     """Run cobot and session, and judge the result (raises InertialIdError: a bad option)."""
     payload = PAYLOADS[CobotSettings(payload=options.payload, seed=options.seed).payload]
     Settings().replace({"estimator.method": options.method})
-    stop, environment = stop_flag(), private_environment()
-    os.environ.update(environment)
-    with TemporaryDirectory() as state, Children(environment) as children:
+    stop = stop_flag()
+    os.environ.update(private_environment())
+    with TemporaryDirectory() as state, Children() as children:
         children.start("simulate_cobot", [
             "--motion", "commanded", "--payload", options.payload, "--sensor", options.sensor,
             "--seed", str(options.seed), "--bias", BIAS])
