@@ -31,17 +31,15 @@ def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
                           "must be whole nanoseconds (n,), e.g. np.round(1e9 * seconds)"
                           ".astype(np.int64)")
     times = given.astype(np.int64)
-    steps = np.diff(times)
+    steps = np.diff(times, prepend=0)
     if (steps <= 0).any():
         k = int(np.argmax(steps <= 0))
-        raise InvalidData(f"stamps of {what} must increase; number {k + 1} is {times[k + 1]} ns, "
-                          f"the one before {times[k]} ns")
-    if len(steps) >= _FEW and steps.mean() < _SHORTEST_PERIOD:  # most may arrive together
-        raise InvalidData(f"stamps of {what} are {steps.mean():g} ns apart, and no sensor is "
-                          "that fast; they must be in nanoseconds")
-    if len(times) and times[0] <= 0:
-        raise InvalidData(f"stamps of {what} begin at {times[0]} ns; they must be positive, as 0 "
-                          "means that there is no stamp")
+        raise InvalidData(f"stamps of {what} must be positive and increase; number {k} is "
+                          f"{times[k]} ns, the one before {times[k] - steps[k]} ns")
+    period = steps[1:].mean() if len(steps) > _FEW else _SHORTEST_PERIOD
+    if period < _SHORTEST_PERIOD:  # most may arrive together
+        raise InvalidData(f"stamps of {what} are {period:g} ns apart, and no sensor is that fast; "
+                          "they must be in nanoseconds")
     return times
 
 
