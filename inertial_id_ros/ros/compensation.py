@@ -20,7 +20,7 @@ from ..compensation.live import BLEND, Compensation
 from ..errors import UnknownFrame
 from ..identify.identifier import Identifier
 from ..inertia import body_from_phi
-from ..io.decoding import READERS, read
+from ..io.decoding import read
 from ..io.inputs import InputTopic, JointStates, Wrenches
 from ..motion.robot import Chain
 from ..settings import Settings
@@ -84,11 +84,9 @@ class CompensatedWrench:
 
     def receive(self, topic: InputTopic, data: bytes) -> None:
         """Publish what follows from a serialised message; the worker reports damaged ones."""
-        if topic not in READERS:
-            return
         try:
             samples = read(topic, data)
-        except ValueError:
+        except (KeyError, ValueError):  # it holds no samples, or is damaged
             return
         for kind, stamp, labels, rows in samples:
             if kind is Wrenches:

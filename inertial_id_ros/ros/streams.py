@@ -60,13 +60,8 @@ class Subscriptions:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=spin, args=(self._executor, self._stop),
                                         name="io", daemon=True)
-        try:
-            self.compensation = CompensatedWrench(
-                self.node, owner.resolve_topic_name, settings, age)
-            names = {topic: self._subscribe(topic, topic.name(settings)) for topic in topics}
-        except BaseException:
-            self.node.destroy_node()
-            raise
+        self.compensation = CompensatedWrench(self.node, owner.resolve_topic_name, settings, age)
+        names = {topic: self._subscribe(topic, topic.name(settings)) for topic in topics}
         self.load_name = names[self.load_topic]
 
     def _subscribe(self, topic: InputTopic, name: str) -> str:
