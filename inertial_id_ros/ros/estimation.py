@@ -26,7 +26,7 @@ from ..identify.identifier import Identifier
 from ..io import decoding, inputs
 from ..io.inputs import Edges, InputTopic, JointStates, Samples, Wrenches
 from ..kinds import Finding, made, withdraw_doubted
-from .conversions import Publishing
+from .conversions import Publishing, payload_text
 from .program import message_type
 from .streams import Subscriptions
 
@@ -97,9 +97,8 @@ class Estimation:
         # does not arrive again.
         self._newest: tuple[int, float] = (0, 0.0)
         self._stated: np.ndarray = np.array(())  # payload that the driver compensates
-        self._seen: tuple[Any, ...] = ()  # of the identifier's newest outcome
+        self._seen = ""  # sentence of the outcome that was shown last
         self._changes: list[str] = []  # findings of changes
-        self._asked = 0  # stamp of an outcome that was not due, but asked for
         self._published = time.monotonic()
 
     # ---- from any thread ------------------------------------------------------------------------
@@ -235,7 +234,6 @@ class Estimation:
     def solve(self) -> None:
         """Estimate with the samples so far, and publish: something was changed."""
         outcome = self.identifier.solve()
-        self._asked = outcome.stamp_ns
         if self.streams is not None:
             self.streams.compensation.update(self.identifier, self._frame)
         self._show(outcome)
@@ -251,16 +249,17 @@ class Estimation:
                 return
         outcome, shown = self.identifier.outcome, self.outcome
         if isinstance(outcome, Estimate) and (
-                outcome.stamp_ns < self._asked <= self.identifier.streams.newest):
+                outcome.stamp_ns < shown.stamp_ns <= self.identifier.streams.newest):
+            # One that was not due was asked for since.
             reason, outcome = outcome.stale_reason, shown
             if isinstance(shown, Estimate) and reason and not shown.stale:
                 outcome = shown.as_stale(reason)
         names = {*self.notes, *(f.name for f in self.identifier.findings())}
-        if _key(outcome) != self._seen or names != {f.name for f in self.findings_now}:
+        if payload_text(outcome) != self._seen or names != {f.name for f in self.findings_now}:
             self._show(outcome)
 
     def _show(self, outcome: Outcome) -> None:
-        self._seen = _key(outcome)
+        self._seen = payload_text(outcome)
         if isinstance(outcome, Estimate) and not outcome.doubted and (
                 outcome.verdict[0] == UNOBSERVED):
             outcome = NoEstimate(outcome.stamp_ns, outcome.frame_id,
@@ -287,9 +286,3 @@ class Estimation:
         elif not self.age_of(outcome.stamp_ns) <= limit:
             reason = f"the newest sample used arrived more than {limit:.3g} s ago"
         return outcome if reason == outcome.stale_reason else outcome.as_stale(reason)
-
-
-def _key(outcome: Outcome) -> tuple[Any, ...]:
-    """By what an outcome differs from one that was shown before."""
-    return ((outcome.stamp_ns, outcome.stale) if isinstance(outcome, Estimate) else
-            (outcome.reason,))
