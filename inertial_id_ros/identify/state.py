@@ -34,7 +34,6 @@ def restored(beliefs: Beliefs, settings: Settings, kept: Beliefs) -> tuple[Belie
 def save_state(path: Path, beliefs: Beliefs) -> None:
     """Write what of beliefs outlives a run, whole or not at all (raises OSError)."""
     tool, tare = beliefs.tool, beliefs.tare
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_document(path, FORMAT, VERSION, {
         "tool": tool and tool.content(),
         "tare": tare and {"reading": tare.reading.tolist(), "stamp_ns": tare.stamp_ns,

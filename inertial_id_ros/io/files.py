@@ -113,7 +113,9 @@ def write_document(path: Path, kind: str, version: int, content: Content) -> Non
 
 
 def write_json(path: Path, tree: Any) -> None:
-    """Write a tree as JSON, null in place of NaN, whole or not at all (raises OSError)."""
+    """Write a tree as JSON, null in place of NaN, whole or not at all, in a folder that need not be
+    there (raises OSError)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps(without_nonfinite(tree), indent=1, allow_nan=False) + "\n")
 
 

@@ -24,7 +24,7 @@ from ..io.files import read_report, without_nonfinite
 from ..targets.drivers import load_target
 from ..targets.target import Plan, Target, Values, difference, with_tool
 from . import refusals
-from .files import SAVES, CannotSave
+from .files import SAVES
 from .ros_client import NoResponse, Rehearsal, RosClient
 from .services import offer
 
@@ -163,10 +163,12 @@ class ApplyService:
             "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
             "sent": response.sent, "failure": failure, "after": got, **record}))
         try:
-            with self._node.files.writing(self._file), self._file.open("a") as file:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with self._file.open("a") as file:
                 file.write(f"{line}\n")
-        except CannotSave as error:
-            text += f"; that is not recorded, so that undo does not know of it: {error}"
+        except OSError as error:
+            text += ("; that is not recorded, so that undo does not know of it: "
+                     f"{self._node.explain(error)}")
         return text, failure
 
     def _read_back(self, target: Target, sent: Values, before: Values) -> tuple[Values, str, str]:
@@ -193,10 +195,8 @@ class ApplyService:
     def _forget(self, name: str) -> None:
         """Drop the data, and the tare, as UR zeroes its sensor; withhold the wrench no more."""
         self._estimation.identifier.untare()
-        try:
-            self._node.files.keep(self._estimation.identifier.beliefs)
-        except CannotSave as error:
-            self._estimation.note("file_failed", str(error))
+        self._estimation.note("file_failed", self._node.files.keep(
+            self._estimation.identifier.beliefs).lstrip("; "))
         self._estimation.reset(f"a payload was applied to {name}")
         self._withhold("")
 

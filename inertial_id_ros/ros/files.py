@@ -1,16 +1,14 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Files that a node writes: only in state.directory, and never in part. Tool and tare are written
-before they are used, so that a full disk leaves the state before."""
+"""Files that a node writes: only in state.directory, and never in part. Tool and tare are used also
+where they cannot be kept."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import InertialIdError, InvalidSetting
+from ..errors import InertialIdError, InvalidData, InvalidSetting
 from ..identify.beliefs import Beliefs
 from ..identify.identifier import Identifier
 from ..identify.state import load_state, restored, save_state
@@ -19,10 +17,6 @@ from ..motion.robot import read_description
 from ..settings import Settings
 
 TOOLS, SAVES = "tools", "saves"  # folders in state.directory
-
-
-class CannotSave(InertialIdError):
-    """The file name is not allowed, or the file cannot be written."""
 
 
 class Files:
@@ -34,9 +28,9 @@ class Files:
             raise InvalidSetting("state.directory is ''; it must name a folder")
         self._folder, self._spaces = user_path(self._directory).absolute(), spaces
         self._state = self.own(f"{name}.state.json")
-        self._why_not = self.why_not_writable()  # of the default folder nothing is kept then
-        if self._why_not and self._directory != Settings().state.directory:
-            raise InvalidSetting(self._why_not)
+        why_not = self.why_not_writable()  # in the default folder nothing is kept then
+        if why_not and self._directory != Settings().state.directory:
+            raise InvalidSetting(why_not)
 
     def own(self, name: str) -> Path:
         """A file of this node alone, also where those of several arms share state.directory."""
@@ -50,30 +44,20 @@ class Files:
             "process may write")
 
     def path(self, kind: str, name: str) -> Path:
-        """That of a file of a kind, named with or without ending (raises CannotSave: no name)."""
+        """That of a file of a kind, named with or without ending (raises InvalidData: no name)."""
         if Path(name).name != name or not name or name.startswith(".") or not name.isprintable():
-            raise CannotSave(f"name is {name!r}; it must be a plain file name without folder, not "
+            raise InvalidData(f"name is {name!r}; it must be a plain file name without folder, not "
                              "beginning with a dot")
         return self._folder / kind / f"{name.removesuffix('.json')}.json"
 
     def find(self, kind: str, name: str) -> Path:
-        """As `path`, of a file that is there (raises CannotSave, naming those that there are)."""
+        """As `path`, of a file that is there (raises InvalidData, naming those that there are)."""
         path = self.path(kind, name)
         there = sorted(path.name for path in path.parent.glob("*.json"))
         if path.name not in there:
-            raise CannotSave(f"there is no '{name}' in {path.parent}; there are: "
+            raise InvalidData(f"there is no '{name}' in {path.parent}; there are: "
                              f"{', '.join(there) or 'none'}")
         return path
-
-    @staticmethod
-    @contextmanager
-    def writing(path: Path) -> Iterator[None]:
-        """While a file is written, whose folder need not be there yet (raises CannotSave)."""
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            yield
-        except OSError as error:
-            raise CannotSave(f"cannot write {path}: {error.strerror or error}") from error
 
     def make_identifier(self, settings: Settings) -> tuple[Identifier, str, str]:
         """An identifier with tool and tare of an earlier run; what was wrong with these, and why
@@ -87,12 +71,12 @@ class Files:
                 identifier.set_robot_description(read_description(user_path(name)))
             except InertialIdError as error:
                 raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
-        return identifier, wrong or self._why_not, unused
+        return identifier, wrong or self.why_not_writable(), unused
 
     def keep(self, beliefs: Beliefs) -> str:
-        """Write tool and tare before they are used; what an answer must add (raises CannotSave)."""
-        if self._why_not:
-            return f"; the next run will not know, because {self._why_not}"
-        with self.writing(self._state):
+        """Write tool and tare; what an answer must add."""
+        try:
             save_state(self._state, beliefs)
+        except OSError as error:
+            return f"; the next run will not know: {self._state}: {error.strerror or error}"
         return ""

@@ -14,6 +14,7 @@ import threading
 import traceback
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -163,11 +164,9 @@ class InertialIdNode(LifecycleNode):
 
     def close(self) -> None:
         """End the threads, in any state."""
-        try:
+        with suppress(InertialIdError):  # the worker takes longer
             if self._action is not None:
                 self.estimation.end("the node stops", STOP_TIME)
-        except InertialIdError as error:  # the worker takes longer
-            self.get_logger().warning(str(error))
 
     def require_active(self) -> None:
         """Raise InertialIdError where the node is not active."""
@@ -179,6 +178,8 @@ class InertialIdNode(LifecycleNode):
         """An error in a sentence; one that should not happen is logged, too."""
         if isinstance(error, InertialIdError):
             return str(error)
+        if isinstance(error, OSError):
+            return printable(f"file {error.filename or ''}: {error.strerror or error}")
         if self.context.ok():
             self.get_logger().error("".join(traceback.format_exception(error)))
         return printable(f"internal error: {error}")

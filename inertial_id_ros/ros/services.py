@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from ..geometry.shape import Shape, shape_from_mesh, shape_from_points, shape_fr
 from ..io.files import write_json
 from ..model.tool import load_tool, save_tool, tool_from_estimate
 from . import conversions
-from .files import SAVES, TOOLS, CannotSave
+from .files import SAVES, TOOLS
 
 if TYPE_CHECKING:
     from .node import InertialIdNode
@@ -67,10 +68,11 @@ class Services:
         for kind, name, answer in (
                 (Trigger, "tare", lambda *_: self._change(self._identifier.tare)),
                 (Trigger, "untare", lambda *_: self._change(self._identifier.untare)),
-                (Trigger, "reset", self._reset), (SetShape, "set_shape", self._set_shape),
+                (Trigger, "reset", self._reset), (Save, "save", self._save),
+                (SetShape, "set_shape", lambda request, _: self._change(
+                    partial(self._use_shape, read_shape(request), request.frame_id))),
                 (SetTool, "set_tool", lambda request, _: self._change(
-                    lambda: self._use_tool(request.action, request.name))),
-                (Save, "save", self._save)):
+                    partial(self._use_tool, request.action, request.name)))):
             offer(node, kind, name, answer, changing)
 
     def _get_parameters(self, request: Any, response: Any) -> str:
@@ -96,20 +98,14 @@ class Services:
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
         path = self._files.path(SAVES, request.name or self._files.own(DEFAULT_NAME).name)
-        with self._files.writing(path):
-            write_json(path, outcome.to_json())
+        write_json(path, outcome.to_json())
         response.path = str(path)
         return f"saved to {path}"
 
     def _change(self, change: Callable[[], str]) -> str:
-        """Change in the worker, and solve (raises CannotSave: not written, and so not used)."""
+        """Change in the worker, and solve."""
         def change_and_solve() -> str:
-            before = self._identifier.beliefs
-            try:
-                text = change() + self._files.keep(self._identifier.beliefs)
-            except CannotSave as error:
-                self._identifier.believe(before)
-                raise CannotSave(f"{error}; tool, tare and estimate are as before") from error
+            text = change() + self._files.keep(self._identifier.beliefs)
             self._estimation.solve()
             return text
         return self._estimation.worker.call(change_and_solve)
@@ -118,30 +114,21 @@ class Services:
         self._estimation.worker.call(lambda: self._estimation.reset("the reset service was called"))
         return "buffer and estimate are forgotten"
 
-    def _set_shape(self, request: Any, response: Any) -> str:
-        shape = read_shape(request)
-
-        def use() -> str:
-            placed = shape and self._in_sensor(shape, request.frame_id)
-            self._identifier.believe(replace(self._identifier.beliefs, shape=placed))
-            self._estimation.solve()
-            if placed is None:
-                return "the shape is forgotten"
-            x, y, z = placed.lengths
-            return (f"shape '{placed.name}' of {1e3 * placed.volume:.4g} litres, bounding box "
-                    f"{x:.4g} x {y:.4g} x {z:.4g} m along the sensor axes")
-        return self._estimation.worker.call(use)
-
-    def _in_sensor(self, shape: Shape, frame: str) -> Shape:
-        """A shape of a frame (empty: the sensor's) in that of the sensor (raises UnknownFrame)."""
+    def _use_shape(self, shape: Shape | None, frame: str) -> str:
+        """Use a shape of a frame (empty: the sensor's), or none (raises UnknownFrame)."""
         sensor = self._identifier.streams.frame
-        if not frame:
-            return shape
-        if not sensor:
-            raise InvalidData(f"frame '{frame}' cannot be related to the sensor frame, which is "
-                              "not known before the first wrench message")
-        place, _ = self._identifier.streams.tree().place(sensor, frame.lstrip("/"))
-        return shape.place(np.array(place.homogeneous))
+        if shape is not None and frame:
+            if not sensor:
+                raise InvalidData(f"frame '{frame}' cannot be related to the sensor frame, which "
+                                  "is not known before the first wrench message")
+            place, _ = self._identifier.streams.tree().place(sensor, frame.lstrip("/"))
+            shape = shape.place(np.array(place.homogeneous))
+        self._identifier.believe(replace(self._identifier.beliefs, shape=shape))
+        if shape is None:
+            return "the shape is forgotten"
+        x, y, z = shape.lengths
+        return (f"shape '{shape.name}' of {1e3 * shape.volume:.4g} litres, bounding box "
+                f"{x:.4g} x {y:.4g} x {z:.4g} m along the sensor axes")
 
     def _use_tool(self, action: int, name: str) -> str:
         outcome, tool = self._estimation.outcome, None
@@ -157,8 +144,7 @@ class Services:
             tool = tool_from_estimate(outcome, self._identifier.beliefs.tool)
             text = f"stored a {tool.describe()}"
             if name:
-                with self._files.writing(path := self._files.path(TOOLS, name)):
-                    save_tool(path, tool)
+                save_tool(path := self._files.path(TOOLS, name), tool)
                 text += f" in {path}"
             text += "; what is carried beside it"
         else:
