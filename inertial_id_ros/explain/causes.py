@@ -10,31 +10,30 @@ import numpy as np
 
 from ..model.newton_euler import GRAVITY, static_wrench, weight_columns
 from ..model.rows import STEP, Rows
-from ..model.setup import Sheet, low_pass
+from ..model.setup import low_pass
 from ..motion.motion import BIN, Array
 from .fit import Fit
 from .laws import Cable, Pouring, Swing
-from .residual import is_explained
-from .terms import DIFFERENCE, STRENGTH, Effect, Place, Term, Values, linear
+from .residual import INEXACT, looks_like
+from .terms import COMMON, DIFFERENCE, RARE, STRENGTH, Effect, Place, Term, Values, linear
 
 STILL, LEAST_PATH, DRIFTS = 1e-6, 1e-3, 10.0  # m/s^2, m; s, in which a drift counts
 
 
-def candidates(fit: Fit, sheet: Sheet) -> list[Term]:
+def candidates(fit: Fit) -> list[Term]:
     """Terms that may stand beside those of a fit: causes of one place exclude each other.
 
     Poses at rest alone tell of nothing but the payload. Where transforms tell no translation, what
     accelerations do is noise: a pour could explain it. Where the place of the sensor is not known
-    to change, a force that is constant in the room is no other than weight. Accelerations of the
-    base, which look like any noise, are looked for where slow noise remains.
+    to change, a force that is constant in the room is no other than weight.
     """
     rows, motion = fit.rows, fit.rows.window.motion
-    out: list[Term] = [Hysteresis(rows, sheet.accuracy)] if motion.omega.any() else []
+    out: list[Term] = [Hysteresis()] if motion.omega.any() else []
     out += [BiasDrift()] if out and rows.time[-1] - rows.time[0] > DRIFTS else []
     if out and np.abs(motion.acceleration).max() > STILL:
         out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(False), Pouring(True)]
         if np.ptp(rows.place, axis=0).max() > LEAST_PATH:
-            out += [Cable(), RoomForce(), *([] if is_explained(fit) else [MovingBase(rows.n)])]
+            out += [Cable(), RoomForce(), MovingBase(rows.n)]
     taken = {term.place for term in fit.terms if term.odds}
     return [term for term in out if term.place not in taken]
 
@@ -45,9 +44,7 @@ class BiasDrift(Term):
     Values (6): change in a minute [N, N m].
     """
 
-    NAMED = (3.0, 0.5)  # N, N m
-
-    name, place, odds = "bias_drifts", Place.ZERO, -6.0
+    name, place, odds = "bias_drifts", Place.ZERO, RARE
     sd, mean = np.repeat((5.0, 0.3), 3), np.zeros(6)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
@@ -55,10 +52,9 @@ class BiasDrift(Term):
         since = (rows.time - rows.time[[0, -1]].mean()) / 60.0
         return linear(rows.modes(since)[:, None, None] * np.eye(6), values)
 
-    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
         force, torque = (float(np.linalg.norm(v)) for v in np.split(values, 2))
-        is_large = force > self.NAMED[0] or torque > self.NAMED[1]
-        return {"force_rate": force, "torque_rate": torque} if is_large else {}
+        return {"force_rate": force, "torque_rate": torque}
 
 
 class RoomForce(Term):
@@ -69,18 +65,14 @@ class RoomForce(Term):
     origin per vertical force of 1 N in the room's axes, in sensor axes [N m].
     """
 
-    NAMED = (1.0, 0.05)  # N, and of the weight
-
-    name, place, takes_inertia, odds = "constant_force", Place.ROOM, True, -8.0
+    name, place, takes_inertia, odds = "constant_force", Place.ROOM, True, RARE
     sd, mean = np.repeat((5.0, 0.5), (1, 3)), np.zeros(4)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         return linear(weight_columns(rows.level[:, :, 2]), values)
 
-    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
-        weight = -phi[0] * GRAVITY[2]
-        is_large = abs(values[0]) > max(self.NAMED[0], self.NAMED[1] * weight)
-        return {"force": float(values[0])} if is_large else {}
+    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
+        return {"force": float(values[0])}
 
 
 class CompensatedWeight(Term):
@@ -90,7 +82,7 @@ class CompensatedWeight(Term):
     sd, mean = np.array([10.0, 1.0, 1.0, 1.0]), np.zeros(4)  # kg, kg m
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return linear(-weight_columns(rows.level @ -GRAVITY), values)
+        return linear(weight_columns(rows.level @ GRAVITY), values)
 
 
 class MovingBase(Term):
@@ -103,25 +95,13 @@ class MovingBase(Term):
         rows: of the window.
     """
 
-    BAND, SD, NAMED = 2.0, 0.1, 0.06  # Hz; m/s^2, and root mean square of it
-    SHARE = 0.6  # of the residual
+    BAND, SD = 2.0, 0.1  # Hz; m/s^2
 
-    name, place, strength, odds = "base_moves", Place.MOVES, STRENGTH, -6.0
-    is_screened = True
+    name, place, strength, odds = "base_moves", Place.MOVES, STRENGTH, RARE
 
     def __init__(self, rows: int) -> None:
         self.count = max(int(2.0 * self.BAND * BIN * STEP * rows), 3)
         self.sd, self.mean = np.full(2 * self.count, self.SD), np.zeros(2 * self.count)
-
-    def starts(self, fit: Fit) -> list[Values]:
-        """It is worth a try where accelerations, any in each row, explain most of the residual."""
-        rows, solution = fit.rows, fit.solution
-        left = rows.back(solution.residual.reshape(rows.y.shape))
-        weight = np.sqrt(np.repeat(solution.variance.reshape(-1, 2, 3).mean((0, 2)), 3))
-        pulls = static_wrench(fit.phi, rows.rotation[:, :2]).transpose(0, 2, 1) / weight[:, None]
-        part = np.linalg.qr(pulls)[0].transpose(0, 2, 1) @ left[..., None]
-        share = float((part**2).sum() / max(float((left**2).sum()), 1e-300))
-        return super().starts(fit) if share > self.SHARE else []
 
     def on(self, rows: Rows) -> MovingBase:
         return MovingBase(rows.n)
@@ -133,36 +113,21 @@ class MovingBase(Term):
         slopes = pulls[..., None] * np.cos(np.pi * at)[:, None, None]
         return linear(rows.modes(slopes.reshape(rows.n, 6, -1)), values)
 
-    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
         x, y = values.reshape(2, -1)[:, 1:]
-        size = float(np.sqrt(0.5 * (x @ x + y @ y)))
-        return {"acceleration": size} if size > self.NAMED else {}
+        return {"acceleration": float(np.sqrt(0.5 * (x @ x + y @ y)))}
 
 
 class Hysteresis(Term):
     """A share of each channel lags behind its load by plays (Prandtl-Ishlinskii).
 
     Values (24): weights of four plays in each channel.
-
-    Args:
-        rows, accuracy: of a force and of a torque [N, N m]: they tell how large weights may be.
     """
 
-    SHARES = (0.1, 0.2, 0.3, 0.4)  # half widths of the plays, of the range of a channel
-    INEXACT = 0.04  # of what the plays take from the gains
-    SD, TIMES = 0.15, 2.0  # of a weight at most; lag, of what the data sheet calls accuracy
-    NAMED = 0.01  # share of the load
+    SHARES = 0.1 * np.arange(1, 5)  # half widths of the plays, of the range of a channel
 
-    name, place, is_inexact, odds = "hysteresis", Place.LAG, True, -1.0
-
-    def __init__(self, rows: Rows, accuracy: tuple[float, ...]) -> None:
-        half = np.outer(self.SHARES, np.ptp(rows.back(rows.y), axis=0))
-        usual = self.TIMES * np.repeat(accuracy, 3) / np.maximum(half, 1e-9)
-        self.sd, self.mean = np.minimum(usual, self.SD).ravel(), np.zeros(half.size)
-        self._accuracy = accuracy
-
-    def on(self, rows: Rows) -> Hysteresis:
-        return Hysteresis(rows, self._accuracy)
+    name, place, is_inexact, odds = "hysteresis", Place.LAG, True, COMMON
+    sd, mean = np.full(24, 0.15), np.zeros(24)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         count, channel = len(self.SHARES), np.arange(6)
@@ -190,51 +155,43 @@ class Hysteresis(Term):
             return rows.modes(moved)
         return Effect(slopes, slopes @ values, through)
 
-    def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
-        share = self.INEXACT * np.abs(values.reshape(-1, 2, 3)).sum(0).mean(1)
-        gains = np.zeros((10, 2))
-        gains[0, 0], gains[1:, 1] = phi[0] * share[0], phi[1:] * share[1]
-        return np.asarray(gains @ gains.T)
+    def doubt(self, phi: Array, values: Array) -> Array:
+        return looks_like(INEXACT * np.abs(values.reshape(-1, 2, 3)).sum(0).mean(1), phi)
 
-    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
-        share = float(np.abs(values.reshape(-1, 6).sum(0)).max())
-        return {"share": share} if share > self.NAMED else {}
+    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
+        return {"share": float(np.abs(values.reshape(-1, 6).sum(0)).max())}
 
 
 class SensorFilter(Term):
     """The sensor's own low-pass of first or second order.
 
-    Values: logarithm of the time constant [s], damping if of second order, what it held before.
+    Values: logarithms of the time constant [s] and, if of second order, of the damping; what it
+    held before.
     """
 
-    TIMES, USUAL = (0.003, 2.0), 0.05  # s, bounds of the time constant
-    DAMPINGS, DAMPING = (0.3, 1.5), 0.8
     SEEN = 0.012  # s of delay, from which on one is looked for
 
-    place, is_screened, odds = Place.FILTER, True, -2.0
+    place, odds = Place.FILTER, COMMON
 
     def __init__(self, order: int) -> None:
         self.name, self.order = f"sensor_filter{order}", order
-        self.sd = np.r_[1.5, [0.15] * (order - 1), ([1.0] * 3 + [0.05] * 3) * order]
-        self.mean = np.r_[np.log(self.USUAL), [self.DAMPING] * (order - 1), np.zeros(6 * order)]
+        self.sd = np.r_[1.5, [0.2] * (order - 1), ([1.0] * 3 + [0.05] * 3) * order]
+        self.mean = np.r_[np.log([0.05, 0.8])[:order], np.zeros(6 * order)]
 
     def starts(self, fit: Fit) -> list[Values]:
         """A filter is first seen as a delay."""
-        late = float(fit.values["delay"][0]) if "delay" in fit.values else self.USUAL
-        return [self.start(late)] if late > self.SEEN else []
-
-    def start(self, late: float) -> Values:
-        """Values of a filter that delays the readings by so much [s]."""
+        late = float(fit.values["delay"][0]) if "delay" in fit.values else np.exp(self.mean[0])
+        if late < self.SEEN:
+            return []
         values = self.mean.copy()
-        values[0] = np.log(late / (2.0 * values[1] if self.order == 2 else 1.0))
-        return {self.name: values, "delay": np.zeros(1)}
+        values[0] = np.log(late / (2.0 * np.exp(values[1]) if self.order == 2 else 1.0))
+        return [{self.name: values, "delay": np.zeros(1)}]
 
     def filter(self, values: Array) -> tuple[float, ...]:
         """Time constant [s], and damping."""
-        time = float(np.exp(np.clip(values[0], *np.log(self.TIMES))))
-        return (time, *np.clip(values[1:self.order], *self.DAMPINGS).tolist())
+        return tuple(np.exp(values[:self.order]).tolist())
 
-    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
+    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
         time = self.filter(values)[0]
         return {"cutoff": 1.0 / (2.0 * np.pi * time), "order": float(self.order)}
 

@@ -8,16 +8,14 @@ from scipy.spatial.transform import Rotation
 
 from ..model.setup import Sheet
 from .explain import Explanation
-from .residual import LARGE
+from .residual import LARGE, SHARE, lengths
 from .setup_errors import SMALLEST, SetupError
 
 Reason = tuple[str, dict[str, float | str]]
 
 SIGNIFICANT = 5.0  # deviations
-SHARE = 0.2  # of the residual in the load, less its mean
 HEAVIEST, FARTHEST = 150.0, 1.5  # kg, m: no robot carries more, or farther out
 LIGHT, WIDE = 0.2, 0.3  # kg, of less than nothing; m, within which so light a body lies
-DIAGONAL = [4, 7, 9]  # of the inertia in phi
 AWAY = 0.1  # of a known mass, which gains and calibration may make
 FRAMES = {  # errors of frames, and what to enter
     "axes_mirrored": "{axes} have the opposite sign, as in axes of a left-handed frame; turn them "
@@ -87,7 +85,7 @@ def _less_than_nothing(mass: float, likely: str = "") -> Reason:
 def _of_body(phi: np.ndarray, covariance: np.ndarray) -> list[Reason]:
     """A mass below zero, or one that no robot carries; inertia without mass."""
     mass, sds = float(phi[0]), np.sqrt(np.diag(covariance))
-    sd, least = float(sds[0]), (phi - SIGNIFICANT * sds)[DIAGONAL].max()
+    sd, least = float(sds[0]), (phi - SIGNIFICANT * sds)[[4, 7, 9]].max()
     if mass < -SIGNIFICANT * sd or (
             mass + SIGNIFICANT * sd < LIGHT and least > WIDE**2 * (max(mass, 0.0) + 2.0 * sd)):
         return [_less_than_nothing(mass)]
@@ -102,8 +100,7 @@ def _of_frame(explained: Explanation, sheet: Sheet) -> list[Reason]:
     """A residual that is large beside what the sensor may do, and beside the load."""
     fit = explained.best
     moving = fit.rows.y - np.outer(fit.rows.constant, fit.values["bias"])
-    forces, left = np.linalg.norm(moving[:, :3]), np.linalg.norm(fit.solution.left[:, :3])
-    share = float(left / np.maximum(forces, 1e-6))
-    if sheet.is_ideal or explained.surprise < LARGE or share < SHARE:
+    share = (lengths(fit.solution.left) / np.maximum(lengths(moving), 1e-6))[0]
+    if sheet.is_ideal or explained.surprise < LARGE or share < 2.0 * SHARE:
         return []
     return [("frame_wrong", {"why": f": {share:.0%} of the force remain"})]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from operator import itemgetter
 
 import numpy as np
@@ -14,21 +15,19 @@ from ..model.history import Window
 from ..model.rows import Rows
 from ..model.setup import LEVER, Setup, Sheet
 from ..motion.motion import BIN, Array
+from . import residual
 from .causes import candidates
 from .fit import Fit, Prior, Region, fit, promise, setup_of
-from .laws import MOST
-from .residual import Unknown, is_believable, newest_misfit, surprise, unknown
-from .setup_errors import CLEAR, STRETCHED, Model, SetupError, rivals
-from .terms import Term, Values
+from .residual import LARGE, SHARE, Unknown, is_believable, looks_like, surprise, unknown
+from .setup_errors import STRETCHED, Model, SetupError, rivals
+from .terms import DECIDED, Term, Values
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
-# it; below which a model is forgotten; what they are divided by in the average, as no model is
-# exact.
-CERTAIN, WORTH_IT, DOUBT, TEMPER = 3.0, -8.0, -12.0, 2.0
-AHEAD = 60.0  # of set-ups: no cable or change wins this back
+# it; what they are divided by in the average, as no model is exact.
+CERTAIN, WORTH_IT, TEMPER = 3.0, -8.0, 2.0
 SWINGS = 30.0  # of a part that swings: a base that moves is not asked for then
-MISFIT = 3.5  # of the newest second, over the root mean square of those before
 NAMED = 0.9  # probability
+MOST = 2  # values of a term that are worth a try
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +42,7 @@ class Explanation:
         probability: of each term that had to earn its place.
         alternatives: errors that are about as probable: the motion does not tell them apart.
         unknown, surprise: what the best fit does not explain, and that over the data sheet.
+        sheet: of the sensor.
     """
 
     phi: Array
@@ -54,6 +54,7 @@ class Explanation:
     alternatives: tuple[SetupError, ...]
     unknown: Unknown
     surprise: float
+    sheet: Sheet
 
     @property
     def best(self) -> Fit:
@@ -68,7 +69,7 @@ class Explanation:
     @property
     def is_outdated(self) -> bool:
         """True if the newest samples do not fit as those before do."""
-        return newest_misfit(self.best) > MISFIT
+        return residual.is_outdated(self.best)
 
     @property
     def setup(self) -> Setup:
@@ -77,7 +78,7 @@ class Explanation:
         late = self.error.correction.late if self.error is not None else 0
         return replace(known, delay=known.delay + BIN * late)
 
-    @property
+    @cached_property
     def named(self) -> tuple[tuple[str, dict[str, float | str]], ...]:
         """Kinds and numbers of findings: what is taken into account of the set-up, and terms that
         are certain and large enough."""
@@ -87,11 +88,10 @@ class Explanation:
         if self.error is not None and self.error.kind == "removed_payload":
             weight = float(best.values["removed_payload"][0])
             out.append(("removed_payload", {"mass": weight}))
-        for term in best.terms:
-            if self.probability.get(term.name, 0.0) > NAMED and (
-                    described := term.describe(best.rows, best.phi, best.values[term.name])):
-                out.append((term.name, {**described}))
-        if self.unknown.is_large:
+        out += [(term.name, {**term.describe(best.phi, best.values[term.name])})
+                for term in best.terms if self.probability.get(term.name, 0.0) > NAMED
+                and residual.is_worth_naming(best, term, self.sheet)]
+        if ((self.unknown.times > LARGE) & (self.unknown.share > SHARE)).any():
             seconds = float(BIN * (best.rows.index[-1] - best.rows.index[0]))
             out.append(("load_unexplained", {"seconds": seconds,
                                              "force": float(self.unknown.size[0])}))
@@ -108,34 +108,31 @@ def explain(window: Window, sheet: Sheet, region: Region | None,
     """
     prior = Prior(sheet, region)
     if known is not None:
-        return _averaged(_fitted_anew(window, prior, known), sheet, known.alternatives)
+        return _averaged(_fitted_anew(window, prior, known.models), sheet, known.alternatives)
     ranked = rivals(window, prior)
-    top = ranked[0].odds
-    found = [(rival, _search(rival, prior)) for k, rival in enumerate(ranked)
-             if k == 0 or (rival.error is None and rival.odds > top - AHEAD)]
-    rival, models = max(found, key=lambda pair: pair[1][0].odds)
-    whole = window if rival.error is None else rival.error.correction.window(window)
-    if whole.used.sum() != rival.fit.rows.window.used.sum():  # rivals share bins
-        models = _search(rival.fitted(fit(Rows(whole, Setup()), rival.fit.terms, prior,
-                                          start=rival.fit, is_fresh=False)), prior)
+    models = max((_search(model, prior) for model in ranked
+                  if model is ranked[0] or model.error is None), key=lambda some: some[0].odds)
+    if models[0].fit.rows.window.used.sum() != window.used.sum():  # rivals share bins
+        models = _fitted_anew(window, prior, models)
     return _averaged(models, sheet, tuple(
-        r.error for r in ranked if r.error and r is not rival and r.odds > top - CLEAR))
+        r.error for r in ranked if r.error and r.error is not models[0].error
+        and r.odds > ranked[0].odds - DECIDED))
 
 
-def _fitted_anew(window: Window, prior: Prior, known: Explanation) -> list[Model]:
-    """The models of an explanation on other bins."""
-    if known.error is not None:
-        window = known.error.correction.window(window)
-    rows, models = Rows(window, known.best.rows.setup), list[Model]()
-    for model in known.models:
+def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[Model]:
+    """Models of other bins on those of a window."""
+    if (error := models[0].error) is not None:
+        window = error.correction.window(window)
+    rows, out = Rows(window, models[0].fit.rows.setup), list[Model]()
+    for model in models:
         old, terms = model.fit, [term.on(rows) for term in model.fit.terms]
         seconds = BIN * float(window.motion.number[-1] - old.rows.window.motion.number[-1])
         moved = {term.name: term.later(old.values[term.name], seconds) for term in terms
                  if len(term.sd) == len(old.values[term.name])}
-        new = fit(rows, terms, prior, start=old, given=moved, is_fresh=False, is_near=True)
-        if not models or is_believable(new):
-            models.append(model.fitted(new))
-    return _likely(models)
+        new = fit(rows, terms, prior, start=old, given=moved, is_near=True)
+        if not out or is_believable(new):
+            out.append(model.fitted(new))
+    return _likely(out)
 
 
 def _averaged(models: Sequence[Model], sheet: Sheet, alternatives: tuple[SetupError, ...]
@@ -143,28 +140,36 @@ def _averaged(models: Sequence[Model], sheet: Sheet, alternatives: tuple[SetupEr
     """The average, tempered; summits of the same terms share the weight of one model."""
     odds, best = np.array([m.odds for m in models]), models[0].fit
     weights = np.exp((odds - odds[0]) / TEMPER)
-    for names in {m.fit.names for m in models}:
-        same = np.array([m.fit.names == names for m in models])
+    names = np.array([" ".join(term.name for term in m.fit.terms) for m in models])
+    for some in {*names}:
+        same = names == some
         weights[same] *= weights[same].max() / weights[same].sum()
     weights /= weights.sum()
     probability: dict[str, float] = {}
     parts, wide = [], []
     for weight, (one, _, _) in zip(weights, models, strict=True):
         parts.append((one.phi, one.covariance))
-        # Each term whose law is only approximate may absorb errors of the others.
-        covariance = one.wide[1] * max(sum(term.is_inexact for term in one.terms), 1)
         for term in one.terms:
-            covariance = covariance + term.doubt(one.rows, one.phi, one.values[term.name])
             if term.odds:
                 probability[term.name] = probability.get(term.name, 0.0) + float(weight)
-        wide.append((one.wide[0], covariance + unknown(one, sheet).covariance(one.phi)))
+        wide.append((one.wide[0], _wide(one, sheet)))
     phi, covariance = _mixture(weights, parts)
     wide_phi, wide_covariance = _mixture(weights, wide)
     if phi[0] > 0.0 and not sheet.is_ideal:  # no motion tells the centre of mass better
         moved = np.linalg.inv(report_jacobian(phi))[:, 1:4]
         wide_covariance = wide_covariance + LEVER**2 * moved @ moved.T
     return Explanation(phi, covariance, wide_phi, wide_covariance, tuple(models), probability,
-                       alternatives, unknown(best, sheet), surprise(best, sheet))
+                       alternatives, unknown(best, sheet), surprise(best, sheet), sheet)
+
+
+def _wide(one: Fit, sheet: Sheet) -> Array:
+    """Covariance (10, 10) of an interval: of a fit, and of what its terms leave out.
+
+    Each term whose law is only approximate may absorb errors of the others.
+    """
+    inexact = sum(term.is_inexact for term in one.terms)
+    out = one.wide[1] * max(inexact, 1) + looks_like(unknown(one, sheet).share, one.phi)
+    return out + sum(term.doubt(one.phi, one.values[term.name]) for term in one.terms)
 
 
 def _mixture(weights: Array, parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
@@ -177,7 +182,7 @@ def _mixture(weights: Array, parts: Sequence[tuple[Array, Array]]) -> tuple[Arra
 def _likely(models: Sequence[Model]) -> list[Model]:
     """Those that count, the most probable first."""
     ranked = sorted(models, key=lambda m: -m.odds)
-    return [m for m in ranked if m.odds > ranked[0].odds + DOUBT]
+    return [m for m in ranked if m.odds > ranked[0].odds - DECIDED]
 
 
 def _search(best: Model, prior: Prior) -> list[Model]:
@@ -188,12 +193,12 @@ def _search(best: Model, prior: Prior) -> list[Model]:
         if max(clean.scales.values()) > STRETCHED or any(term.is_inexact for term in clean.terms):
             clean = fit(clean.rows, clean.terms, prior, start=clean, rounds=0)
         tried = [Model(new, best.odds - best.fit.evidence + new.evidence + term.odds, best.error)
-                 for term in candidates(clean, prior.sheet) for given in _promising(clean, term)
+                 for term in candidates(clean) for given in _promising(clean, term)
                  if is_believable(new := fit(clean.rows, [*clean.terms, term], prior,
                                              start=clean, given=given))]
         # Accelerations of the base can be all that a part does which swings by the arm's motion.
-        swings = any("not_rigid" in m.fit.names and m.odds > best.odds + SWINGS for m in tried)
-        tried = [m for m in tried if not (swings and "base_moves" in m.fit.names)]
+        swings = any("not_rigid" in m.fit.values and m.odds > best.odds + SWINGS for m in tried)
+        tried = [m for m in tried if not (swings and "base_moves" in m.fit.values)]
         if not tried:
             break
         models += tried
@@ -203,7 +208,11 @@ def _search(best: Model, prior: Prior) -> list[Model]:
 
 def _promising(clean: Fit, term: Term) -> list[Values]:
     """The values at which a further term may start, where the noise without it leaves any hope."""
-    starts = [(0.0 if term.is_screened else promise(clean, term, start[term.name]) + term.odds,
-               start) for start in term.starts(clean)]
-    starts.sort(key=itemgetter(0), reverse=True)
-    return [start for gain, start in starts[:MOST] if gain > WORTH_IT]
+    out = []
+    for start in term.starts(clean):
+        gain = 0.0
+        if len(start) == 1:  # what moves other terms, too, is no small step: a fit alone tells
+            gain, start[term.name] = promise(clean, term, start[term.name])
+        out.append((gain + term.odds, start))
+    out.sort(key=itemgetter(0), reverse=True)
+    return [start for gain, start in out[:MOST] if gain > WORTH_IT]

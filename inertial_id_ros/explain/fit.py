@@ -20,7 +20,6 @@ from .terms import Term, Values
 VAGUE = np.r_[30.0, np.full(3, 5.0), np.full(6, 3.0)]  # deviations of phi before the data
 LIGHTEST = 0.05  # kg: what is relative to the mass takes at least this
 ROUNDS, CLOSE = 6, 0.3  # a change of phi, in deviations, which ends them
-CLOSE_TO_START = 1.0  # the same of the first round, where that began near the answer
 FIRST_SCALE, CHANGE = 0.3, 10.0  # of a prior; in a round, and from the first to the least one
 LATEST = 0.3  # s
 EPS = float(np.finfo(float).eps)
@@ -65,11 +64,6 @@ class Fit:
     rows: Rows
     solution: Solution
 
-    @property
-    def names(self) -> frozenset[str]:
-        """Names of the terms."""
-        return frozenset(term.name for term in self.terms)
-
 
 def setup_of(values: Values, terms: Sequence[Term]) -> Setup:
     """The set-up that values make."""
@@ -78,24 +72,29 @@ def setup_of(values: Values, terms: Sequence[Term]) -> Setup:
     return Setup(values.get("tilt", np.zeros(2)), delay, own[0] if own else ())
 
 
+def first_scale(term: Term) -> float:
+    """The scale of a prior at which rounds begin."""
+    return FIRST_SCALE if np.isfinite(term.strength) else 1.0
+
+
 def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = None,
-        given: Mapping[str, Array] | None = None, rounds: int = ROUNDS, is_fresh: bool = True,
-        is_near: bool = False) -> Fit:
+        given: Mapping[str, Array] | None = None, rounds: int = ROUNDS, is_near: bool = False
+        ) -> Fit:
     """Fit terms beside the payload.
 
     Args:
         rows: at any set-up; start: to begin at; given: values to begin at, by name.
-        rounds: at most; 0: noise and scales stay those of the start.
-        is_fresh: True if scales of the priors do not begin at those of the start.
-        is_near: True if one round is enough where the payload hardly changes by it.
+        rounds: at most; 0: the noise stays that of the start.
+        is_near: True if the start is near the answer: scales of the priors begin at its, and one
+            round is enough where the payload hardly changes by it.
     """
     terms = tuple(sorted(terms, key=lambda term: term.place))
     values: Values = {term.name: term.mean for term in terms}
-    scales = {t.name: FIRST_SCALE if np.isfinite(t.strength) else 1.0 for t in terms}
+    scales = {term.name: first_scale(term) for term in terms}
     if start is not None:
         values.update({k: v for k, v in start.values.items()
                        if k in values and v.shape == values[k].shape})
-        if not is_fresh:
+        if is_near:
             scales.update({k: v for k, v in start.scales.items() if k in scales})
     values.update(given or {})
     system = System(rows, terms, np.concatenate([
@@ -112,8 +111,8 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
         solution = system.solve(log, scales)
         step = solution.x[:10] - system.x[:10]
         moved = abs(step @ np.linalg.solve(solution.covariance[:10, :10], step))
-        near = CLOSE if number else CLOSE_TO_START if is_near else 0.0
-        if np.sqrt(moved) < near or gained < SETTLED:  # or a flat valley, as of an arm at rest
+        is_close = np.sqrt(moved) < CLOSE and (number or is_near)
+        if is_close or gained < SETTLED:  # or a flat valley, as of an arm at rest
             break
     stretched = ((t.strength, scales[t.name] ** 2) for t in terms
                  if np.isfinite(t.strength) and scales[t.name] > 1.0)
@@ -161,8 +160,7 @@ class System:
         for term in terms:
             at.append(applied.get(term.name, values[term.name]))
             effect = term.effect(rows, phi, at[-1], load)
-            if effect.wrench is not None:
-                load = load + effect.wrench
+            load = load + effect.wrench
             if effect.through is not None:
                 X[..., :k] += effect.through(X[..., :k])
             X[..., k:k + len(term.sd)] = effect.slopes
@@ -256,38 +254,21 @@ class Solution:
         return np.stack([noise.update(self.log_noise[g], self.spectrum, power[:, g], free[:, g],
                                       mean[g], spread) for g in (0, 1)])
 
-    def beside(self, columns: Array) -> tuple[Array, Array]:
-        """Of further columns (k, 6, s, q): normal matrices (s, q, q) less what x takes, and their
-        products (s, q) with the residual."""
-        s, q = columns.shape[2:]
-        flat = (columns * self.weight[..., None, None]).reshape(-1, s * q)
-        taken = (self.inverse @ (self.Xw.T @ flat)).T.reshape(s, q, -1)
-        B = flat.T.reshape(s, q, -1)
-        return B @ B.transpose(0, 2, 1) - taken @ taken.transpose(0, 2, 1), B @ self.residual
 
-    def gains(self, columns: Array) -> tuple[Array, Array]:
-        """Linear causes beside the fit, all else being linear and the noise as it is.
-
-        Args:
-            columns: (k, 6, s, q) modes of the wrench for each of s, by values of unit deviation.
-
-        Returns:
-            Logarithms (s,) of what each gains in evidence, and its values (s, q).
-        """
-        normal, slope = self.beside(columns)
-        bent = normal + np.eye(columns.shape[3])
-        values = np.linalg.solve(bent, slope[..., None])[..., 0]
-        return 0.5 * ((slope * values).sum(1) - np.linalg.slogdet(bent)[1]), values
-
-
-def promise(best: Fit, term: Term, values: Array) -> float:
+def promise(best: Fit, term: Term, values: Array) -> tuple[float, Array]:
     """Logarithm of what one more term gains in evidence beside a fit, being linear about values;
-    all else is linear, too, and the noise as it is."""
-    load, u = best.rows.A @ best.phi, (values - term.mean) / term.sd
-    effect = term.effect(best.rows, best.phi, values, load)
-    wrench = np.zeros(load.shape) if effect.wrench is None else effect.wrench
-    (G,), (told,) = best.solution.beside(np.concatenate(
-        [effect.slopes * term.sd, wrench[..., None]], 2)[:, :, None])
+    all else is linear, too, and the noise as it is. And the values, of which those in which the
+    effect is linear are at their best."""
+    load, solution = best.rows.A @ best.phi, best.solution
+    sd = term.sd * first_scale(term)
+    effect, u = term.effect(best.rows, best.phi, values, load), (values - term.mean) / sd
+    columns = np.concatenate([effect.slopes * sd, effect.wrench[..., None]], 2)
+    flat = (columns * solution.weight[..., None]).reshape(-1, len(u) + 1)
+    taken, told = solution.inverse @ (solution.Xw.T @ flat), flat.T @ solution.residual
+    G = flat.T @ flat - taken.T @ taken  # less what payload and terms take
     bent, slope = G[:-1, :-1] + np.eye(len(u)), told[:-1] - G[:-1, -1] - u
+    step = np.linalg.solve(bent, slope)
     cost = float(G[-1, -1] - 2.0 * told[-1] + u @ u)
-    return 0.5 * float(slope @ np.linalg.solve(bent, slope) - cost - np.linalg.slogdet(bent)[1])
+    linear = np.arange(len(u)) >= term.curved
+    return (0.5 * float(slope @ step - cost - np.linalg.slogdet(bent)[1]),
+            values + linear * step * sd)

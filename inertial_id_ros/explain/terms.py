@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +21,8 @@ Values = dict[str, Array]
 # Pseudo-observations by which what is known holds the scale of a prior: of the mounting; of the
 # sensor. The latter may be smaller, hardly larger: it would take what is looked for.
 STRENGTH, FIRM = 8.0, 1000.0
+COMMON, RARE = -2.0, -6.0  # logarithms of odds before the data, of what most set-ups have, or few
+DECIDED = 12.0  # logarithm of odds, by which the best decides, and others are forgotten
 DIFFERENCE = 1e-5  # of a prior deviation, by which slopes are found
 # The wrench passes the terms in this order.
 Place = IntEnum("Place", "MOVES ROOM ARM MOUNT CALIBRATION LAG FILTER STAMPS DRIVER ZERO")
@@ -32,13 +33,13 @@ class Effect(NamedTuple):
 
     Attributes:
         slopes: (k, 6, q) of the reading by the values.
-        wrench: (k, 6) at the values; None where the regressor already has it.
+        wrench: (k, 6) at the values; 0 where the regressor already has it.
         through: what becomes of slopes (k, 6, m) of the load on their way through the term, beside
             themselves; None: nothing.
     """
 
     slopes: Array
-    wrench: Array | None
+    wrench: Array
     through: Callable[[Array], Array] | None = None
 
 
@@ -47,27 +48,36 @@ def linear(slopes: Array, values: Array) -> Effect:
     return Effect(slopes, slopes @ values)
 
 
-class Term(ABC):
-    """Base of all terms; values (q,) have a Gaussian prior of `mean` and `sd`.
+class Term:
+    """Base of all terms; values (q,) have a Gaussian prior of `mean` and `sd`. Each has its own
+    `effect`, or a `wrench` that is not linear in the values.
 
     Attributes:
         name: kind of its finding; place: in the order in which the wrench passes the terms.
         strength: pseudo-observations that hold the scale of the prior at the data sheet's; inf: the
             scale is never learnt.
         is_inexact: True if no sensor or cable follows the law exactly.
-        is_screened: True if `starts` gives none where a try is hopeless.
         takes_inertia: True if it takes a share of the inertia away.
         odds: logarithm, before the data, of terms that must earn their place.
+        curved: so many of the first values its effect is not linear in.
     """
 
-    name, place, odds, strength = "", Place.MOVES, 0.0, np.inf
-    is_inexact = is_screened = takes_inertia = False
+    name, place, odds, strength, curved = "", Place.MOVES, 0.0, np.inf, 0
+    is_inexact = takes_inertia = False
     sd: Array
     mean: Array
 
-    @abstractmethod
+    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
+        """What it adds to the reading (n, 6) of each row, at values (q,)."""
+        raise NotImplementedError
+
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        """The effect at values (q,) on a load (k, 6) that passes through it."""
+        """The effect at values (q,) on a load (k, 6) that passes through it; slopes are found by
+        differences."""
+        step = DIFFERENCE * self.sd
+        points = [values, *(values + np.diag(step))]
+        modes = rows.modes(np.stack([self.wrench(rows, phi, at) for at in points], 2))
+        return Effect((modes[..., 1:] - modes[..., :1]) / step, modes[..., 0])
 
     def on(self, rows: Rows) -> Term:
         """The same term on the rows of another window."""
@@ -85,27 +95,13 @@ class Term(ABC):
         """True if values can be true."""
         return True
 
-    def doubt(self, rows: Rows, phi: Array, values: Array) -> Array:
+    def doubt(self, phi: Array, values: Array) -> Array:
         """Covariance (10, 10) of phi by what the law leaves out."""
         return np.zeros((10, 10))
 
-    def describe(self, rows: Rows, phi: Array, values: Array) -> Mapping[str, float]:
-        """Numbers for the sentence of the finding; empty: too small to be named."""
+    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
+        """Numbers for the sentence of the finding."""
         return {}
-
-
-class Law(Term):
-    """A term that is not linear; its slopes are found by differences."""
-
-    @abstractmethod
-    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
-        """What it adds to the reading (n, 6) of each row, at values (q,)."""
-
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        step = DIFFERENCE * self.sd
-        points = [values, *(values + np.diag(step))]
-        modes = rows.modes(np.stack([self.wrench(rows, phi, at) for at in points], 2))
-        return Effect((modes[..., 1:] - modes[..., :1]) / step, modes[..., 0])
 
 
 class Usual(Term):
@@ -151,10 +147,10 @@ def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
         return Effect(slopes, turned - load, lambda more: both @ more - more)
 
     def tilt(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return Effect(static_wrench(phi, rows.turned[:, :2]).transpose(0, 2, 1), None)
+        return Effect(static_wrench(phi, rows.turned[:, :2]).transpose(0, 2, 1), 0.0 * load)
 
     def late(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return Effect(-rows.modes(rows.rates(rows.back(load)))[..., None], None)
+        return Effect(-rows.modes(rows.rates(rows.back(load)))[..., None], 0.0 * load)
 
     def arm(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         return linear(static_wrench(phi, rows.turned[:, 2:]).transpose(0, 2, 1), values)

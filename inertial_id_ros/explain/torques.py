@@ -20,11 +20,11 @@ from ..robot.least_squares import equivalent_white_noise, friction_weight
 from ..robot.robot_file import LoadColumns, TorqueLoad
 from .contradictions import SIGNIFICANT, Reason
 from .fit import VAGUE
+from .residual import LARGE
 
 KERNEL = np.hanning(2 * HALF + 3) / (HALF + 1)  # bins, as long as that of a wrench
 ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
 ROUNDS, LEAST = 3, 1e-3  # of the noise; of the robot's own: what rows leave at least
-MISFIT = 4.0  # times the noise of robot or sensor, from which a residual is large
 UNEXPLAINED = 0.3  # share of the payload's torques that the right robot may leave
 OPPOSITE, LOADED = -0.5, 10.0  # of the robot's own torque; noises that this must reach to be judged
 
@@ -83,16 +83,23 @@ def explain_torques(window: Window, torques: Torques) -> TorqueExplanation:
         phi = VAGUE * u[:10]
     covariance = unit[:10, :10] * VAGUE * VAGUE[:, None]
     residual = np.sqrt(np.mean(left**2, axis=0))
-    refused, named = _judge(load, rows, residual, phi, float(np.sqrt(covariance[0, 0])))
+    kind, why = _judge(load, rows, residual, phi, float(np.sqrt(covariance[0, 0])))
+    reasons: tuple[Reason, ...] = ((f"robot_wrong{kind}", {"why": why}),) if why else ()
+    is_mild = kind == ".residual"
     plain = np.concatenate([rows.A, (rows.A @ phi)[..., None]], axis=2) * weight[..., None]
     plain[..., 10] += left
-    return TorqueExplanation(phi, covariance, phi, covariance, residual, plain, refused, named)
+    return TorqueExplanation(phi, covariance, phi, covariance, residual, plain,
+                             () if is_mild else reasons, reasons if is_mild else ())
 
 
 def _judge(load: TorqueLoad, rows: LoadColumns, residual: Array, phi: Array, sd: float
-           ) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
-    """Why a payload cannot be true, and what else is to be said; sd: of its mass [kg]."""
+           ) -> tuple[str, str]:
+    """What kind of `robot_wrong` it is, and why; empty: nothing; sd: of the mass [kg]."""
     names, ratio = np.array(load.robot.joints), residual / load.robot.noise
+    is_negative = phi[0] < -SIGNIFICANT * sd
+    if ratio.max() <= LARGE:
+        return (".mass", f": the mass fits as {phi[0]:.3f} kg; the robot carried a payload when it "
+                "was identified, or its description has another hand") if is_negative else ("", "")
     large = (f"{ratio.max():.0f} times the noise of the identified robot in joint "
              f"'{names[ratio.argmax()]}'")
     # Joints whose efforts follow the robot's own torques, with the opposite sign.
@@ -100,25 +107,14 @@ def _judge(load: TorqueLoad, rows: LoadColumns, residual: Array, phi: Array, sd:
     judged = np.sqrt(power / len(rows.own)) > LOADED * load.robot.noise
     along = (rows.own * (rows.torque + rows.own)).sum(0) / np.maximum(power, 1e-300)
     opposite = judged & (along < OPPOSITE)
-    share = np.linalg.norm(residual) / (np.linalg.norm(rows.torque) / np.sqrt(len(rows.torque)))
-    is_negative, is_fitting = phi[0] < -SIGNIFICANT * sd, ratio.max() <= MISFIT
-    if is_fitting and not is_negative:
-        return (), ()
-    if is_fitting:
-        kind, why = "robot_wrong.mass", (
-            f": the mass fits as {phi[0]:.3f} kg; the robot carried a payload when it was "
-            "identified, or its description has another hand")
-    elif opposite.any():
+    if opposite.any():
         which = "all joints" if (opposite == judged).all() else ", ".join(
             f"'{name}'" for name in names[opposite])
-        kind, why = "robot_wrong.sign", (f": the efforts of {which} have the opposite sign of the "
-                                         "torques that move this robot")
-    elif share > UNEXPLAINED or is_negative:
-        kind, why = "robot_wrong", (
-            f" (residual {large}): the robot file is of another robot or out of date, "
-            "wrench.sensor_frame is carried by another body, or something touches the arm")
-    else:
-        return (), (("robot_wrong.residual", {
-            "why": f" exactly: the residual is {large}; contact, friction that has changed, or "
-                   "another payload within the window"}),)
-    return ((kind, {"why": why}),), ()
+        return ".sign", (f": the efforts of {which} have the opposite sign of the torques that "
+                         "move this robot")
+    share = np.linalg.norm(residual) / (np.linalg.norm(rows.torque) / np.sqrt(len(rows.torque)))
+    if share > UNEXPLAINED or is_negative:
+        return "", (f" (residual {large}): the robot file is of another robot or out of date, "
+                    "wrench.sensor_frame is carried by another body, or something touches the arm")
+    return ".residual", (f" exactly: the residual is {large}; contact, friction that has changed, "
+                         "or another payload within the window")

@@ -12,7 +12,8 @@ from scipy.special import log_ndtr
 from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome, judge, vague
 from ..explain.contradictions import Reason, contradictions
 from ..explain.explain import Explanation, explain
-from ..explain.torques import MISFIT, Torques, explain_torques
+from ..explain.residual import LARGE
+from ..explain.torques import Torques, explain_torques
 from ..inertia import is_consistent, min_eigenvalue
 from ..kinds import made
 from ..model.history import Window
@@ -81,7 +82,7 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
         outcome = NoEstimate(stamp, basis.frame, made(*refused[0]).text, is_finding=True)
     else:
         outcome = _outcome(explained, window, stamp, basis, begun)
-    doubt = "load_unexplained" if refused or surprise > MISFIT else ""
+    doubt = "load_unexplained" if refused or surprise > LARGE else ""
     doubt = next((kind for kind, _ in explained.named if kind in SILENCING), doubt)
     return Conclusion(outcome, explained, (*explained.named, *refused), bool(refused), doubt)
 
