@@ -11,11 +11,11 @@ from enum import Enum
 
 import numpy as np
 
+from ..explain.terms import DECIDED
 from ..motion.motion import Array
 from .predictor import ACCELERATION, Predictor
 from .row import BIAS, PHI, PUSH, Row
 
-ODDS = 12.0  # logarithm, by which the best must be ahead of its rivals
 LOUDER = 16.0  # times the noise: rows may just be noisier than those before
 FIT = 2.25  # mean square residual of the best in any channel, in deviations
 MOVED = 10.0  # deviations of the acceleration by which it has changed: not at rest
@@ -88,16 +88,16 @@ class Bank:
         kind = max(exact, key=lambda k: exact[k])
         rivals = [s for k, s in exact.items() if (k is Kind.ZEROED) is not (kind is Kind.ZEROED)]
         at = self._first + self._exact.index(kind)
-        if fits[at] and exact[kind] > max(contact, score[_CHANGED], *rivals) + ODDS:
+        if fits[at] and exact[kind] > max(contact, score[_CHANGED], *rivals) + DECIDED:
             return kind, self._filters.one(at)
         if not is_steady:
             return None
         best = max(exact.values())
-        if (self._ahead > ODDS and score[_CHANGED] > max(contact, best) + ODDS and fits[_CHANGED]
-                and is_body(self._filters)):
+        ahead = min(self._ahead, score[_CHANGED] - max(contact, best))
+        if ahead > DECIDED and fits[_CHANGED] and is_body(self._filters):
             return Kind.PAYLOAD, self._filters.one(_CHANGED)
         others = max(score[_STILL + 1:self._first].max(), score[_CHANGED], best)
-        if self._turn > TURN and score[_STILL] > others + ODDS:
+        if self._turn > TURN and score[_STILL] > others + DECIDED:
             return Kind.OFFSET, self._filters.one(_STILL)
         return None
 

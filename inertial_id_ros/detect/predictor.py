@@ -12,16 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..explain.fit import VAGUE
 from ..model.setup import Sheet
 from ..motion.motion import BIN, Array
-from .row import BIAS, PHI, SETUP, Row
+from .row import BIAS, PHI, PUSH, SETUP, Row
 
-VAGUE = np.r_[20.0, np.full(3, 5.0), np.full(6, 1.0)]  # deviations of phi before the data
-ZERO = np.repeat([30.0, 3.0], 3)  # N, N m, of the zero
 DELAY, JITTER = 0.005, 0.002  # s, of the stamps; of a row
 ACCELERATION = np.array([0.01, 0.02])  # m/s^2, rad/s^2, of a row
 DYNAMIC = 0.03  # share of the wrench by acceleration
-GAIN = 0.01  # share of a change of the load by which the zero drifts
 MEMORY, YOUNG = 100, 5  # rows of the noise's scale; for which that of a new fit counts
 UNCONFIRMED = 9.0  # that scale
 LONGEST = 500  # bins after which what was learnt becomes no older
@@ -57,9 +55,8 @@ class Predictor:
         self.sheet = sheet
         channels, groups = len(sheet.bias_sd), len(sheet.noise)
         self._size = channels // groups
-        zero = np.minimum(np.resize(ZERO, channels), 6.0 * sheet.bias_sd)
         sd = np.r_[VAGUE, np.full(3, sheet.rotation), np.full(2, sheet.tilt), DELAY, np.zeros(4),
-                   zero]
+                   6.0 * sheet.bias_sd]
         self.mean, self.covariance = np.zeros((1, len(sd))), np.diag(sd**2)[None]
         self.mean[:, BIAS] = sheet.bias_mean
         self.walk = np.diag(np.r_[np.zeros(20), np.repeat(sheet.drift, self._size) ** 2
@@ -104,13 +101,13 @@ class Predictor:
 
     def predict(self, row: Row, noise: Array) -> Forecast:
         """Forecast of a row whose variance is `noise` ((h or 1, c)). The zero drifts with time, and
-        by a share of each change of the load."""
+        by the error of the gain at each change of the load."""
         channels = np.arange(len(row.y))
         before = self.covariance + self.walk * self._age(row.number)
         if self._last is not None:
             load = (self.mean[:, PHI] @ (row.A - self._last).T).reshape(
                 len(before), -1, self._size)
-            change = max(self.sheet.gain, GAIN) ** 2 * (load**2).sum(2)
+            change = self.sheet.gain**2 * (load**2).sum(2)
             before[:, BIAS.start + channels, BIAS.start + channels] += np.repeat(
                 change, self._size, axis=1)
         columns = np.repeat(row.columns[None], len(self.mean), axis=0)
@@ -161,10 +158,9 @@ class Predictor:
         phi = self.mean[:, PHI]
         squares = phi**2 + np.diagonal(self.covariance, axis1=1, axis2=2)[:, PHI]
         m, h, inertia = squares[:, 0], squares[:, 1:4].sum(1), squares[:, 4:].sum(1)
-        weight = np.concatenate(
-            [phi[:, :1] * (9.81 * row.up), np.cross(phi[:, 1:4], 9.81 * row.up)], 1)
-        inertial = phi @ row.A.T - weight @ row.lever.T
-        moving = np.square(JITTER * (phi @ row.rate.T)) + np.square(DYNAMIC * inertial) + row.extra
+        inertial = phi @ row.A.T - phi[:, :4] @ row.columns[:, PUSH].T
+        late = JITTER * (phi @ row.setup[:, -1].T)
+        moving = np.square(late) + np.square(DYNAMIC * inertial) + row.extra
         jerky = np.repeat(np.stack([linear * m + angular * h, linear * h + angular * inertia], 1),
                           3, axis=1) @ np.square(row.lever).T
         own = np.square(self.sheet.noise) * row.gain + np.square(self.sheet.floor)

@@ -13,15 +13,18 @@ import numpy as np
 
 from ..model.history import History
 from ..model.newton_euler import GRAVITY, regressor, rotation, skew, weight_columns
+from ..model.rows import HALF
 from ..model.setup import Setup, low_pass
 from ..motion.motion import BIN, BIN_NS, Array
 from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
 
-HALF, STEP, APART = 10, 4, 12  # bins: half of the kernel, from row to row, of independent rows
+STEP, APART = 4, 12  # bins: from row to row, of independent rows
 SETTLING = 100  # bins, of the impulse response of a sensor's own filter
 LONGEST_GAP = 50_000_000  # ns between samples that a row bridges
-PHI, SETUP, PUSH, BIAS = slice(0, 10), slice(10, 16), slice(16, 20), slice(20, None)
+PHI, SETUP = slice(0, 10), slice(10, 10 + 6)
+PUSH = slice(SETUP.stop, SETUP.stop + 4)
+BIAS = slice(PUSH.stop, None)
 ALL = sys.maxsize  # later than any bin
 CHANGED = np.cross(GRAVITY, np.eye(3)[:2])  # of the acceleration less gravity by a tilt, base axes
 
@@ -34,15 +37,14 @@ class Row(NamedTuple):
     Attributes:
         number: bin of its centre; columns: (c, 20 + c) slopes by phi, set-up, a push along gravity
         and bias; those by the set-up are `setup @ phi`, (c, 6): rotation (3), tilt (2), delay.
-        rate: (c, 10) change of A [1/s]; y: (c,) what was measured; gain: variance of y over that of
-        a sample; up: (3,) in sensor axes; felt: (3,) acceleration less gravity, in these.
+        y: (c,) what was measured; gain: variance of y over that of a sample; up: (3,) in sensor
+        axes; felt: (3,) acceleration less gravity, in these.
         lever: (c, 6) of channels by a wrench at the sensor; extra: (c,) known part of y's variance.
     """
 
     number: int
     columns: Array
     setup: Array
-    rate: Array
     y: Array
     gain: float
     up: Array
@@ -132,7 +134,7 @@ class Rows:
         slopes[:3, 3:5, 0] = tilted.T
         slopes[3:, 3:5, 1:4] = -skew(tilted).transpose(1, 0, 2)
         slopes[:, 5] = -rate
-        return Row(number, columns, slopes, rate, y, gain, -pull / GRAVITY[2], A[:3, 0])
+        return Row(number, columns, slopes, y, gain, -pull / GRAVITY[2], A[:3, 0])
 
 
 class TorqueRows(Rows):
@@ -159,8 +161,8 @@ class TorqueRows(Rows):
         friction = np.maximum(1.0 - sign**2, 0.0) * self._load.friction**2 / 3.0
         columns = np.hstack([A, np.zeros((joints, 6)), lever @ weight_columns(pull),
                              np.eye(joints)])
-        return Row(number, columns, np.zeros((joints, 6, 10)), np.zeros((joints, 10)), torque, 1.0,
-                   -pull / GRAVITY[2], motion.acceleration[0] + pull, lever,
+        return Row(number, columns, np.zeros((joints, 6, 10)), torque, 1.0, -pull / GRAVITY[2],
+                   motion.acceleration[0] + pull, lever,
                    friction + np.square(errors).sum(1))
 
 

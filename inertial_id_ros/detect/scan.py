@@ -15,33 +15,32 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..explain.terms import DECIDED
 from ..model.history import History, Span
 from ..model.setup import Setup, Sheet
 from ..motion.motion import BIN_NS, Array
 from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
 from ..samples.ring import SILENT_NS
-from .bank import TURN, Bank, Kind, has_moved
+from .bank import PAYLOAD, TURN, Bank, Kind, has_moved
 from .predictor import Forecast, Predictor
 from .row import ALL, APART, BIAS, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
 
-ENTER, LEAVE = 8.0, 4.0  # deviations
+ENTER, LEAVE = 8.0, 4.0  # deviations; a contact that is larger shows in so few rows
 ACCURACY = 0.3  # of the square of the sensor's accuracy, that a row may be off
 FAR, CALM = 3, 5  # successive rows
-BEHIND = 40  # bins after which a row is learnt
 FIRST = 4  # rows that are learnt at once
 SETTLED = 2 * HALF  # bins after the onset, from which on rows hold nothing from before
-HEAD = 8.0  # odds, logarithm, for a payload to pour
+BEHIND = 2 * SETTLED  # bins after which a row is learnt
 STEADY = 0.2  # share of the time since the onset for which a change must be steady
-ANEW, KEPT = 48, 300  # bins: after which hypotheses begin anew, and are given up
-VISIBLE = 8.0  # deviations: so large a contact would show in so few rows
+ANEW, KEPT = 4 * APART, 300  # bins: after which hypotheses begin anew, and are given up
 READINGS = 50  # rows of which a driver may take the mean as zero
-LONGEST, DOUBTED, RIPE = 6000, 150, 40  # bins of a disturbance in motion after which a fit, or one
-# to so few rows, is given up
+LONGEST, DOUBTED = 6000, KEPT // 2  # bins of a disturbance in motion after which a fit, or one to
+# so few rows as may be a zero, is given up
 SILENT = SILENT_NS // BIN_NS  # bins without rows: the driver may have started anew
-POUR = np.diag(np.r_[0.03, np.full(3, 0.005), np.full(6, 0.0005)] ** 2)  # of phi, in a second
-EMPTY = (np.zeros(10), np.r_[0.005, np.full(3, 0.001), np.full(6, 1e-4)])
-ANOTHER = np.array([0.015, 0.015, 0.006])  # rad, rad, s: from which rows are made anew
+POUR = np.diag((PAYLOAD / 60.0) ** 2)  # of phi, in a second
+EMPTY = (np.zeros(10), PAYLOAD / 400.0)
+ANOTHER = 0.01  # rad, s: from which rows are made anew
 _ZEROS = (Kind.ZEROED, Kind.OFFSET)
 _CHANGES = (Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED, Kind.SETTLED, Kind.LOST)
 _DOUBTED = (Kind.PAYLOAD, Kind.RETURNED, Kind.OFFSET, Kind.LOST)
@@ -127,7 +126,7 @@ class Scan:
         self._is_told_to_pour = walks
         mine = self.setup
         moved = np.r_[setup.tilt - mine.tilt, setup.delay - mine.delay]
-        filters = abs(_lag(setup.filter) - _lag(mine.filter)) > ANOTHER[2]
+        filters = abs(_lag(setup.filter) - _lag(mine.filter)) > ANOTHER
         if self.onset is not None or not (filters or (np.abs(moved) > ANOTHER).any()):
             return
         self.setup = setup
@@ -218,7 +217,7 @@ class Scan:
         is_over = row.number - first.number >= KEPT
         other, shadow = rivals.score.tolist()
         turns = (is_over and not has_moved(row, first.felt) if self.pours
-                 else other > max(float(self.predictor.score[0]), shadow) + HEAD)
+                 else other > max(float(self.predictor.score[0]), shadow) + DECIDED)
         if turns:
             self.predictor, self.pours = rivals.one(0), not self.pours
             yield Event(Kind.POURS if self.pours else Kind.SETTLED, row.number, first.number,
@@ -244,7 +243,7 @@ class Scan:
         now.surprise.append(float(seen.squares[0]))
         shown = float((np.abs(now.peak) / np.sqrt(np.diag(seen.covariance[0]))).max())
         now.near = now.near + 1 if distance < LEAVE else 0
-        if now.near >= CALM * max(1.0, (VISIBLE / shown) ** 2):
+        if now.near >= CALM * max(1.0, (ENTER / shown) ** 2):
             self.disturbance, self._off = None, []
             yield Event(Kind.CALM, row.number, now.onset, row.number - now.near * STEP)
             return
@@ -252,7 +251,7 @@ class Scan:
             return
         self._learn_hypotheses(now, row)
         now.turn = max(now.turn, float(np.linalg.norm(np.cross(row.up, now.up))))
-        if age > (LONGEST if self.predictor.learnt > RIPE else DOUBTED) and now.turn > TURN:
+        if age > (LONGEST if self.predictor.learnt > READINGS else DOUBTED) and now.turn > TURN:
             # Nothing explains the rows for long: another set-up, or the fit was wrong.
             noisy, was = float(np.mean(now.surprise)) / len(residual), self.predictor.scale
             self._begin_anew()
