@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import NamedTuple, cast
 
+from ..errors import InvalidSetting, InvalidShape
 from ..geometry.shape import Shape
 from ..inertia import Array
 from ..model.problem import Problem
@@ -25,17 +26,27 @@ class Solution(NamedTuple):
 
 
 class Estimator(ABC):
-    """An estimator, made of settings: what it needs, and `solve`.
+    """An estimator, made of settings (raises InvalidSetting): what it needs, and `solve`.
 
     Attributes:
         settings: in use; needs_shape: True if it cannot answer without a shape.
         needs_wrench: True if it needs to know what a sample of the wrench is, not phi alone.
+        needs_noise: True if it cannot answer unless every row is weighed by its noise.
     """
 
-    needs_shape = needs_wrench = False
+    needs_shape = needs_wrench = needs_noise = False
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+        self.settings, asked = settings, settings.estimator
+        if self.needs_noise and asked.weighting != "noise":
+            raise InvalidSetting(f"estimator.weighting is '{asked.weighting}'; with "
+                                 f"estimator.method '{asked.method}' it must be 'noise'")
+
+    def check(self, shape: Shape | None) -> None:
+        """Raises InvalidShape where a shape is needed and missing."""
+        if self.needs_shape and shape is None:
+            raise InvalidShape(f"estimator.method '{self.settings.estimator.method}' needs the "
+                               "shape of the object; set shape.type, or call set_shape")
 
     @abstractmethod
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:

@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from ..errors import InvalidSetting
 from ..geometry.density_prior import (
     MASS_SD,
     WIDTHS,
@@ -37,13 +36,13 @@ from ..inertia import PARAMETERS, Array, body_from_phi, is_consistent, phi_from_
 from ..model.problem import Problem, triangle
 from ..settings import Settings
 from . import Estimator, Solution
-from .reference_body import regularise
+from .reference_body import MAX_STEPS, regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 LOG_ODDS = np.log(10.0)  # of the shape being as given, before the data
 _LARGEST_STEP = 8.0  # of the log-density in one step
-_STEPS, _SHORTEST = 60, 1e-6  # of a search; of the states, each of deviation one
 _SETTLED = 1e-4  # squared Newton decrement: squared distance in standard deviations
+_SHORTEST = 1e-6  # step of the states, each of deviation one
 _WEIGHTLESS = 18.0  # by which a log evidence is too small to matter
 _EYE = np.eye(PARAMETERS)
 
@@ -68,11 +67,9 @@ class Density(Estimator):
     Without a shape: over balls about the sensor. Guarantees a physically consistent body.
     """
 
+    needs_noise = True  # its evidence needs every sample at its own noise
+
     def __init__(self, settings: Settings) -> None:
-        if settings.estimator.weighting != "noise":
-            raise InvalidSetting(
-                f"estimator.weighting is '{settings.estimator.weighting}'; with estimator.method "
-                "'density' it must be 'noise' (its evidence needs every sample at its own noise)")
         super().__init__(settings)
         balls(settings.shape.max_reach)  # made once in a process, and now: no estimate waits
 
@@ -102,7 +99,7 @@ class Density(Estimator):
             shape, pilot, self.settings.shape))
         modes = find_modes(information, vector, [
             (loose, WIDTHS[0], -LOG_ODDS),
-            *((prior, width, -prior.width_penalty * np.log(width)) for width in WIDTHS)])
+            *((prior, width, 0.0) for width in WIDTHS)])
         phi, _ = average_modes(modes)
         gap = modes[0].phi - phi
         return Solution(phi, _symmetric(modes[0].covariance + np.outer(gap, gap)))
@@ -142,7 +139,7 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
     # The same for all widths, not for all shapes.
     beside = 0.5 * float(vector @ slack @ seen_vector + np.linalg.slogdet(shrink)[1])
     search = _Search(seen, seen_vector, prior, width, mass)
-    for _ in range(_STEPS):
+    for _ in range(MAX_STEPS):
         decrement = search.step()
         if decrement < _SETTLED or decrement - search.value < least - beside:
             break

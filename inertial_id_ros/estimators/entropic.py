@@ -17,19 +17,26 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import multigammaln
 
-from ..errors import InvalidShape
 from ..geometry.density_prior import shape_covariance
 from ..geometry.shape import Shape
 from ..inertia import Array
-from ..model.problem import Problem
+from ..model.problem import Problem, triangle
 from . import Estimator, Solution
-from .reference_body import SIDE, UNIT, covariance_of, no_load, regularise, smat, svec
+from .reference_body import (
+    MAX_STEPS,
+    SIDE,
+    UNIT,
+    covariance_of,
+    no_load,
+    regularise,
+    smat,
+    svec,
+)
 
 STAGE = np.sqrt(0.1)  # factor from one weight to the next
 GAMMAS = tuple(STAGE ** np.arange(-6, 3))  # to choose from, strongest first
 LARGEST = 8.0  # gamma with which the prior adds to what is known
-NEAR, CENTERED = 0.5, 1e-12  # squared decrement over w at the optimum: on the way, at the end
-MAX_STEPS = 150  # of a search
+CENTERED = 1e-12  # squared decrement over w at the optimum
 
 
 class Step(NamedTuple):
@@ -39,7 +46,7 @@ class Step(NamedTuple):
         factor: P (4, 4) it starts from; residual: (n,) ``A svec(Z) - t`` there.
         change: (4, 4) from the identity, of the length that lowers the objective most.
         triangle: (10, 10) upper factor of half the Hessian at the start.
-        decrement: squared Newton decrement, twice what the full step promises.
+        decrement: squared Newton decrement over w, twice what the full step promises.
     """
 
     factor: Array
@@ -49,50 +56,45 @@ class Step(NamedTuple):
     decrement: float
 
 
-class BarrierFit:
-    """``min |A svec(Z) - t|^2 + w (tr Z - log det Z)`` over ``Z > 0``, by Newton steps in the frame
-    of a factor ``Z = P P'``, where the Hessian of the barrier is the identity.
+def newton(tensor: Array, target: Array, weight: float, factor: Array) -> Step:
+    """The Newton step from ``Z = P P'`` to ``min |A svec(Z) - t|^2 + w (tr Z - log det Z)`` in the
+    frame of P, where the Hessian of the barrier is the identity.
 
     Over w the function is self-concordant, so that damped steps converge from anywhere (Boyd,
     Vandenberghe 2004, section 9.6); few are needed where w falls in stages.
 
     Args:
-        tensor: (n, 4, 4) rows of A as symmetric matrices; target: t (n,).
+        tensor: (n, 4, 4) rows of A as symmetric matrices; target: t (n,); factor: P (4, 4).
     """
+    matrix, pull = svec(factor.T @ tensor @ factor), factor.T @ factor
+    residual, root = matrix @ UNIT - target, np.sqrt(0.5 * weight)
+    upper = triangle(np.block([
+        [matrix, -residual[:, None]],
+        [root * np.eye(len(UNIT)), root * (UNIT - svec(pull))[:, None]]]))
+    side = upper[:-1, -1]
+    decrement = 2.0 * float(side @ side) / weight
+    change = smat(np.linalg.solve(upper[:-1, :-1], side)) / (1.0 + np.sqrt(decrement))
+    return Step(factor, residual, change, upper[:-1, :-1], decrement)
 
-    def __init__(self, tensor: Array, target: Array) -> None:
-        self._tensor, self._target = tensor, target
 
-    def weights_down_to(self, last: float) -> Iterator[float]:
-        """Weights from where ``Z = 1`` is almost the optimum, one `STAGE` after another."""
-        matrix = svec(self._tensor)
-        weight = float(np.linalg.norm(2.0 * matrix.T @ (matrix @ UNIT - self._target)))
-        while weight > last:
-            yield weight
-            weight *= STAGE
-        yield last
+def stages(tensor: Array, target: Array, last: float) -> Iterator[float]:
+    """Weights from where ``Z = 1`` is almost the optimum down to the last one."""
+    matrix = svec(tensor)
+    weight = float(np.linalg.norm(2.0 * matrix.T @ (matrix @ UNIT - target)))
+    while weight > last:
+        yield weight
+        weight *= STAGE
+    yield last
 
-    def newton(self, weight: float, factor: Array) -> Step:
-        """The Newton step of one weight from ``Z = factor factor'``."""
-        matrix, pull = svec(factor.T @ self._tensor @ factor), factor.T @ factor
-        residual, root = matrix @ UNIT - self._target, np.sqrt(0.5 * weight)
-        upper = np.asarray(np.linalg.qr(np.block([
-            [matrix, -residual[:, None]],
-            [root * np.eye(len(UNIT)), root * (UNIT - svec(pull))[:, None]]]), mode="r"))
-        triangle, side = upper[:len(UNIT), :-1], upper[:len(UNIT), -1]
-        z = np.linalg.solve(triangle, side)
-        decrement = 2.0 * float(side @ side)
-        return Step(factor, residual, smat(z) / (1.0 + np.sqrt(decrement / weight)), triangle,
-                    decrement)
 
-    def find_center(self, weight: float, factor: Array, tolerance: float = CENTERED) -> Step:
-        """The step at the optimum of one weight, from ``Z = factor factor'``."""
-        for _ in range(MAX_STEPS):
-            step = self.newton(weight, factor)
-            if step.decrement <= tolerance * weight:
-                break
-            factor = factor @ np.linalg.cholesky(np.eye(SIDE) + step.change)
-        return step
+def find_mode(tensor: Array, target: Array, weight: float, factor: Array) -> Step:
+    """The step at the optimum of one weight; see `newton`."""
+    for _ in range(MAX_STEPS):
+        step = newton(tensor, target, weight, factor)
+        if step.decrement <= CENTERED:
+            break
+        factor = factor @ np.linalg.cholesky(np.eye(SIDE) + step.change)
+    return step
 
 
 class Entropic(Estimator):
@@ -107,19 +109,19 @@ class Entropic(Estimator):
         of the data is half the Hessian of the sum of squares; less as far as the shape may be
         wrong.
         """
-        if shape is None:
-            raise InvalidShape("the estimator 'entropic' needs a shape")
+        self.check(shape)
+        assert shape is not None
         data = regularise(problem, shape, needs_mass=False)
         body, mass = data.body, data.mass
         if not mass > 0.0:
             raise no_load(mass)
-        fit = BarrierFit(smat(mass * problem.matrix @ body.to_phi), problem.target)
+        tensor, target = smat(mass * problem.matrix @ body.to_phi), problem.target
         factor: Array = np.eye(SIDE)
-        modes: list[Step] = []
-        for weight in fit.weights_down_to(GAMMAS[0]):
-            factor = fit.find_center(weight, factor, NEAR).factor
+        for weight in stages(tensor, target, GAMMAS[0]):
+            factor = find_mode(tensor, target, weight, factor).factor
+        modes = list[Step]()
         for gamma in GAMMAS:
-            modes.append(fit.find_center(gamma, factor))
+            modes.append(find_mode(tensor, target, gamma, factor))
             factor = modes[-1].factor
         gamma, mode = max(zip(GAMMAS, modes, strict=True), key=lambda pair: log_evidence(*pair))
         phi = body.make_consistent(mass * (body.to_phi @ svec(mode.factor @ mode.factor.T)))

@@ -6,8 +6,7 @@ in phi. Optional: the centre of mass in the shape's bounding box; a density real
 bounding ellipsoid (eq. 23), or on the union of those of its primitives (Corollary 2).
 
 `_Statement` is that in cvxpy, for Clarabel, with ``phi = phi0 + R^-1 z`` and phi0 the unconstrained
-optimum: the Hessian is 1 however badly conditioned the data are. The margin is seen along its own
-axes at phi0, each in its unit, which changes no sign. A feasible phi0 needs no solver.
+optimum: the Hessian is 1 however badly conditioned the data are. A feasible phi0 needs no solver.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..errors import InvalidShape, NotEnoughData
+from ..errors import NotEnoughData
 from ..extras import optional_packages
 from ..geometry.shape import Shape
 from ..inertia import PARAMETERS, Array, pseudo_inertia
@@ -34,7 +33,6 @@ from .reference_body import (
     reference_body,
     regularise,
     smat,
-    svec,
 )
 
 with optional_packages("the estimator 'lmi'"):
@@ -104,8 +102,7 @@ class Lmi(Estimator):
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The consistent body nearest to the data; see `Estimator.solve`."""
-        if self.needs_shape and shape is None:
-            raise InvalidShape(f"lmi.support is '{self._support}', which needs a shape")
+        self.check(shape)
         data = regularise(problem, shape)
         floor = MASS_FLOOR * data.mass_scale
         x = _nearest(data, self._statement(shape), floor)
@@ -119,26 +116,17 @@ class Lmi(Estimator):
 def _nearest(data: RegularisedProblem, statement: _Statement, floor: float) -> Array:
     """Optimum (10,) in the coordinates x: unconstrained if it is feasible, else by a solver; floor:
     least mass [kg]."""
-    free, unit_mass, rows = data.optimum, data.mass_scale, statement.rows
+    free, unit, rows = data.optimum, data.mass_scale, statement.rows
     limits = np.r_[floor, np.zeros(len(rows) - 1)]
-    values, axes = np.linalg.eigh(smat(MARGIN @ free))
-    slack = rows @ free - limits
-    if not statement.is_union and values[0] > 0.0 and slack.min() > 0.0:
+    least = np.linalg.eigvalsh(smat(MARGIN @ free))[0]
+    if not statement.is_union and least > 0.0 and (rows @ free > limits).all():
         return free
     root = solve_triangular(data.matrix, _EYE)  # x = free + root @ z
-    changes = axes.T @ smat((MARGIN @ root).T) @ axes
-    normals = rows @ root
-    # Half-spaces that hold the cone: the farthest bounds |z| from below, and gives its unit.
-    spread = np.linalg.norm(np.diagonal(changes, axis1=1, axis2=2), axis=0)
-    unit = max(1.0, float(np.max(-values / spread)),
-               float(np.max(-slack / np.linalg.norm(normals, axis=1))))
-    # The margin along each axis is seen in units of its size, or of what data may change in it.
-    size = np.minimum(np.maximum(np.abs(values), unit * spread), unit_mass)
-    offset, matrix = svec(np.diag(values / size)), svec(changes / np.sqrt(np.outer(size, size))).T
-    if statement.is_union:  # without the margin: both at once are too much for the solver
-        offset, matrix = free / unit_mass, root / unit_mass
-    for scale in unit * _SCALES:
-        if statement.solve(offset, matrix * scale, slack / unit_mass, normals * scale / unit_mass):
+    # A union is without the margin: both at once are too much for the solver.
+    form = _EYE if statement.is_union else MARGIN
+    for scale in _SCALES:
+        if statement.solve(form @ free / unit, form @ root * (scale / unit),
+                           (rows @ free - limits) / unit, rows @ root * (scale / unit)):
             return _repaired(free + root @ (scale * statement.z.value), rows, limits)
     raise NotEnoughData("the data are too badly conditioned to find a consistent body")
 

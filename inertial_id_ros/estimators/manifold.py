@@ -18,10 +18,11 @@ from ..geometry.shape import Shape
 from ..inertia import Array
 from ..model.problem import Problem
 from . import Estimator, Solution
-from .entropic import MAX_STEPS, NEAR, BarrierFit
-from .reference_body import MARGIN, MASS, MASS_FLOOR, no_load, regularise, smat, svec
+from .entropic import newton, stages
+from .reference_body import MARGIN, MASS, MASS_FLOOR, MAX_STEPS, no_load, regularise, smat, svec
 
 LAST_WEIGHT = 1e-9  # of the barrier; the optimum is exceeded by a few times as much
+NEAR = 0.5  # squared decrement over w, from which on the next weight is tried
 _THINNEST = 1e-12  # radius of gyration that counts as none, in those of the reference body
 
 
@@ -79,16 +80,15 @@ def _nearest(matrix: Array, target: Array, unit: Array) -> Array:
     free = smat(np.linalg.solve(matrix, target))
     if np.linalg.eigvalsh(free)[0] > 0.0:
         return free
-    fit = BarrierFit(unit.T @ smat(matrix) @ unit, target)
-    best = point = Point()
-    least, steps = np.inf, 0
-    for weight in fit.weights_down_to(LAST_WEIGHT):
+    tensor, best = unit.T @ smat(matrix) @ unit, Point()
+    point, least, steps = best, np.inf, 0
+    for weight in stages(tensor, target, LAST_WEIGHT):
         while steps < MAX_STEPS:
-            step = fit.newton(weight, point.factor)
+            step = newton(tensor, target, weight, point.factor)
             objective, steps = float(step.residual @ step.residual), steps + 1
             if objective < least:
                 best, least = point, objective
-            if step.decrement <= NEAR * weight:
+            if step.decrement <= NEAR:
                 break
             point = point.moved(step.change)
     root = unit @ best.factor

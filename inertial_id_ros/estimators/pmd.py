@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..errors import InvalidShape, NotEnoughData
+from ..errors import NotEnoughData
 from ..extras import optional_packages
 from ..geometry.shape import Shape
 from ..inertia import PARAMETERS, Array, point_columns
@@ -86,8 +86,8 @@ class Pmd(Estimator):
         The prior of its covariance is the Gaussian with the regulariser's curvature at the optimum;
         that masses are not negative is not counted.
         """
-        if shape is None:
-            raise InvalidShape("the estimator 'pmd' needs a shape")
+        self.check(shape)
+        assert shape is not None
         data = regularise(problem, shape)
         unit = float(np.mean(problem.noise[:3]))  # noise of a force sample [N], of whitened rows
         factors, at = self._factors(problem, unit), slice(-PARAMETERS - 1, -1)

@@ -18,11 +18,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..errors import InvalidSetting, NotEnoughData
+from ..errors import NotEnoughData
 from ..geometry.shape import Shape
 from ..inertia import Array, is_consistent, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
 from ..model.problem import Problem, triangle
-from ..settings import Settings
 from . import Estimator, Solution
 
 SIDE = 4  # of a pseudo-inertia
@@ -50,6 +49,7 @@ MASS = -1  # coordinate that is the mass; before it those that are sqrt(2) * fir
 FIRST = np.flatnonzero(_COLS == SIDE - 1)[:MASS]
 MASS_FLOOR = 1e-4  # part of the problem's mass scale below which a mass counts as none
 WEAK_PRIOR_SD = 1e4  # of the weak prior, relative to the reference body
+MAX_STEPS = 150  # of a search
 EPSILON = 1e-6  # smallest eigenvalue of a pseudo-inertia over the mass, for `lmi` and `manifold`
 UNIT = svec(np.eye(SIDE))  # the reference body in its own coordinates
 _EYE = np.eye(len(UNIT))
@@ -199,12 +199,7 @@ class Wls(Estimator):
 class Ols(Wls):
     """Least squares, every row alike, with a free bias (or the known one)."""
 
-    needs_wrench = True
-
-    def __init__(self, settings: Settings) -> None:
-        super().__init__(settings)
-        if settings.estimator.weighting != "noise":
-            raise InvalidSetting("estimator.method 'ols' needs estimator.weighting 'noise'")
+    needs_wrench = needs_noise = True
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
         """The unconstrained optimum of all rows; its covariance is not that of noise."""

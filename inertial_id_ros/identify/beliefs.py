@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..errors import InvalidData, InvalidShape, NotEnoughData, UnknownFrame
+from ..errors import InvalidData, NotEnoughData, UnknownFrame
 from ..estimators import Estimator, create
 from ..explain.fit import Region
 from ..geometry.mesh import package_roots
@@ -116,12 +116,9 @@ def named_beliefs(settings: Settings) -> Beliefs:
     Raises:
         InertialIdError: one cannot be used, or the estimator needs a shape and none is named.
     """
-    method = settings.estimator.method
-    if settings.shape.type == "none" and create(settings).needs_shape:
-        raise InvalidShape(f"estimator.method '{method}' needs the shape of the object; set "
-                           "shape.type")
-    return Beliefs(tool=load_tool(settings.tool.file) if settings.tool.file else None,
-                   shape=shape_from_settings(settings.shape, package_roots()),
+    shape = shape_from_settings(settings.shape, package_roots())
+    create(settings).check(shape)
+    return Beliefs(tool=load_tool(settings.tool.file) if settings.tool.file else None, shape=shape,
                    compensated=compensated_by_driver(settings))
 
 

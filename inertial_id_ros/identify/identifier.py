@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..errors import InvalidShape, NotEnoughData
+from ..errors import NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..io.inputs import Samples, split_by_time
 from ..kinds import Finding, made, sort_findings, with_findings
@@ -183,9 +183,7 @@ class Identifier:
             InertialIdError: the estimator cannot be made, or needs a shape and has none.
         """
         basis, compensated = replace(self.course.basis, settings=settings), self.beliefs.compensated
-        if basis.estimator.needs_shape and self.beliefs.shape is None:
-            raise InvalidShape(f"estimator.method '{settings.estimator.method}' needs the shape of "
-                               "the object, and none is given: call set_shape first")
+        basis.estimator.check(self.beliefs.shape)
         if settings.precompensated.source == "settings":
             compensated = compensated_by_driver(settings)
         self.course.basis = basis
