@@ -28,14 +28,13 @@ NODES, RANK = 250, 40
 LENGTH_SCALES = 0.1 * 2.0 ** np.arange(3)  # of the box diagonal, averaged
 VOLUME_FLOOR = 0.02  # of the mean volume, so that no node is without mass
 MASS_SD = 3.0  # of the logarithm of the mass
-SIZE_ERROR = {True: 0.10, False: 0.03}  # relative, by Shape.bounding
+SIZE_ERROR = 0.1  # relative, of a shape that only bounds the object
 # Mass in a thin section may sit anywhere between its axis and its skin (a steel core in a wooden
 # handle). All of it at one depth r of a radius R, with r^2 evenly likely, gives the moment about a
 # rod a standard deviation of 1/sqrt(3) of that of the even rod; this of the second moments along
 # its two thin axes, independent of each other, gives the same.
 DEPTH_ERROR = np.sqrt(2.0 / 3.0)
 WIDTHS = (3.0, 1.0, 0.3, 0.1)  # standard deviations of the log-density, widest first
-WIDTH_PENALTY = {True: 0.0, False: 2.0}  # evidence is multiplied by width**-penalty
 
 
 @dataclass(frozen=True, eq=False)  # the same only if it is the same object
@@ -48,7 +47,6 @@ class DensityPrior:
         modes: (n, r) of the log-density, of unit variance: log density = modes @ w, w ~ N(0, 1).
         slack: (10, 10) covariance of phi per kg^2 that nodes and size error leave open.
         wide_slack: (10, 10) the same for intervals, with unknown depths in thin sections.
-        width_penalty: exponent by which wide densities are discouraged.
     """
 
     columns: Array
@@ -56,7 +54,6 @@ class DensityPrior:
     modes: Array
     slack: Array
     wide_slack: Array
-    width_penalty: float
 
 
 @lru_cache(maxsize=8)
@@ -74,10 +71,10 @@ def density_prior(shape: Shape) -> DensityPrior:
     modes = _modes(nodes)
     center = nodes.T @ volumes
     second = (nodes - center).T * volumes @ (nodes - center)
-    slack = _slack_covariance(second, spread, SIZE_ERROR[shape.bounding])
+    slack = _slack_covariance(second, spread, SIZE_ERROR * shape.bounding)
     reach = (columns * volumes) @ modes
     wide = slack + _depth_covariance(second, reach @ reach.T + slack)
-    return DensityPrior(columns, volumes, modes, slack, wide, WIDTH_PENALTY[shape.bounding])
+    return DensityPrior(columns, volumes, modes, slack, wide)
 
 
 def _match_moments(columns: Array, volumes: Array, wanted: Array) -> Array:

@@ -18,7 +18,7 @@ from ..extras import optional_packages
 from ..inertia import Array
 from ..io.files import user_path
 from ..limits import MAX_MESH_BYTES
-from .point_sets import has_volume
+from .point_sets import corners
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
     import trimesh
@@ -27,7 +27,7 @@ MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
 MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
 # Columns stand aside from the grid by this part of its pitch, since those of a symmetric mesh
 # would run along edges of its triangles.
-_ASIDE = 1e-7 * np.sqrt([2.0, 3.0])
+_ASIDE = np.sqrt(np.finfo(float).eps * np.array([2.0, 3.0]))
 
 
 def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
@@ -56,14 +56,10 @@ def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
                     trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind))
         if isinstance(mesh, trimesh.Scene):
             mesh = mesh.to_mesh()
-        corners: Array = np.array(getattr(mesh, "vertices", np.empty((0, 3))), dtype=float)
-        corners = corners[np.isfinite(corners).all(axis=1)]  # a scanner may get no return
         if not len(getattr(mesh, "faces", ())):
-            if not has_volume(corners):
-                raise InvalidShape(f"it holds no triangles, and {len(corners)} points, which "
-                                   "enclose no volume; at least four that are not in one plane "
-                                   "are needed")
-            mesh = trimesh.PointCloud(corners).convex_hull
+            points: Array = np.array(getattr(mesh, "vertices", np.empty((0, 3))), dtype=float)
+            points = points[np.isfinite(points).all(axis=1)]  # a scanner may get no return
+            mesh = trimesh.PointCloud(corners(points)).convex_hull
     except Exception as error:  # readers of many formats raise many kinds
         # Where the text is that of a missing module, the reader guesses what text this is.
         why = "it is damaged" if isinstance(error, ModuleNotFoundError) else str(error)[:200]

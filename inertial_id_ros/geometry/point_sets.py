@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.distance import cdist
 
+from ..errors import InvalidShape
 from ..extras import optional_packages
 from ..inertia import Array
 
@@ -29,21 +30,17 @@ def spiral(count: int) -> Array:
     return np.column_stack([flat * np.cos(angle), flat * np.sin(angle), z])
 
 
-def outermost_points(points: Array) -> Array:
-    """Those (m, 3) of points (n, 3) that lie farthest in one of 1000 directions, spread evenly
-    about the middle of their bounding box."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    scaled = (points - 0.5 * (low + high)) / np.maximum(high - low, 1e-12)
-    chosen = [(scaled @ part.T).argmax(axis=0) for part in np.split(spiral(1000), 50)]
-    return points[np.unique(chosen)]
+def corners(points: Array) -> Array:
+    """Corners (m, 3) of the convex hull of points (n, 3).
 
-
-def has_volume(points: Array) -> bool:
-    """True if points (n, 3) are at least four that do not all lie in one plane."""
-    if len(points) < 4:
-        return False
-    spans = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
-    return bool(spans[2] >= 1e-9 * max(spans[0], 1e-12))
+    Raises:
+        InvalidShape: fewer than four points, or all in one plane.
+    """
+    try:
+        return points[ConvexHull(points).vertices]
+    except (QhullError, ValueError):
+        raise InvalidShape(f"{len(points)} points enclose no volume; at least four that are not in "
+                           "one plane are needed") from None
 
 
 def enclosing_ellipsoid(points: Array) -> Array:
@@ -53,7 +50,7 @@ def enclosing_ellipsoid(points: Array) -> Array:
     with optional_packages("an ellipsoid about a shape"):
         import cvxpy as cp
 
-    points = points[ConvexHull(points).vertices]
+    points = corners(points)
     points = points[farthest_points(points, 200)]
     low, high = points.min(axis=0), points.max(axis=0)
     size, middle = 0.5 * (high - low), 0.5 * (high + low)

@@ -28,7 +28,7 @@ from ..inertia import (
 from ..limits import FARTHEST, MAX_FACES, MAX_POINTS, THINNEST
 from ..settings import ShapeSettings
 from .mesh import grid_axes, grid_points, is_interior, load_mesh, resolve_resource
-from .point_sets import enclosing_ellipsoid, farthest_points, has_volume, outermost_points
+from .point_sets import corners, enclosing_ellipsoid, farthest_points
 
 if TYPE_CHECKING:
     import trimesh
@@ -188,7 +188,7 @@ def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = Fal
     if len(points) < PARAMETERS:
         raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points "
                            "found); give a bounding box instead")
-    surface = np.concatenate([outermost_points(np.asarray(mesh.vertices)),
+    surface = np.concatenate([corners(np.asarray(mesh.vertices)),
                               mesh.sample(SURFACE_POINTS, seed=np.random.default_rng(0))])
     volumes = np.full(len(points), mesh.volume / len(points))
     return Shape(points, volumes, surface, unit, bounding, name).place(pose)
@@ -206,13 +206,10 @@ def shape_from_points(points: ArrayLike) -> Shape:
         raise InvalidShape(f"a shape of points needs 4 to {MAX_POINTS} finite ones, got "
                            f"{len(cloud)}")
     _check_reach("the shape of points", float(np.abs(cloud).max()))
-    if not has_volume(cloud):
-        raise InvalidShape("the points of the shape lie in one plane; they enclose no volume")
-    some = surface = cloud
+    some = cloud
     if len(cloud) > INTERIOR_POINTS:
         some = np.random.default_rng(0).choice(cloud, INTERIOR_POINTS, replace=False)
-        surface = outermost_points(cloud)
-    return Shape(some, np.full(len(some), len(cloud) / len(some)), surface,
+    return Shape(some, np.full(len(some), len(cloud) / len(some)), corners(cloud),
                  point_columns(cloud).mean(axis=1), False, "points")
 
 
