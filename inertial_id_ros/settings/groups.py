@@ -246,7 +246,7 @@ class ShapeSettings:
         True, "The shape only bounds the object; false: the object fills it.")
     max_reach: float = setting(
         0.5, "Farthest that an object of unknown shape (type none) reaches from the sensor frame's "
-        "origin; for density.", unit="m", low=0.01, high=10.0)
+        "origin; for density.", unit="m", above=0.0, high=10.0)
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,8 @@ class EstimatorSettings:
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
         "the gravity-only model, for entropic, lmi, manifold, pmd and wls.",
         choices=("noise", "dynamism"), runtime=True)
-    rate: float = setting(2.0, "Estimates a second.", unit="Hz", low=0.01, high=10.0, runtime=True)
+    rate: float = setting(2.0, "Estimates a second.", unit="Hz", above=0.0, high=10.0,
+                          runtime=True)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import reprlib
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
@@ -13,7 +14,6 @@ from typing import Any, NamedTuple
 from ..errors import InvalidSetting
 
 Vector = tuple[float, ...]
-_SHOWN = 200  # characters
 
 
 class Spec(NamedTuple):
@@ -53,7 +53,7 @@ def iter_group(group: Any, prefix: str = "") -> Iterator[tuple[str, Any, Spec]]:
 
 def unknown_setting(name: str, known: Collection[str]) -> InvalidSetting:
     """The error for a name that is none of the known ones: the nearest, and where to look."""
-    name = name[:_SHOWN]
+    name = name[:200]  # it may be anything that a file holds
     in_group = [n for n in known if n.startswith(name.split(".")[0] + ".")]
     nearest = max(in_group or known, key=lambda other: max(
         SequenceMatcher(None, name, n).ratio() for n in (other, other.split(".")[-1])))
@@ -75,19 +75,13 @@ def coerce(name: str, value: Any, default: Any) -> Any:
         return value
     words = {bool: "true or false", int: "a whole number", str: "text", float: "a number",
              tuple: "a list of numbers"}[kind]
-    raise InvalidSetting(f"{name} is {_shorten(value)}; it must be {words}")
-
-
-def _shorten(value: Any) -> str:
-    """The value in a message, which stays readable whatever it is."""
-    words = repr(value)
-    return words if len(words) <= _SHOWN else f"{words[:_SHOWN]}..."
+    raise InvalidSetting(f"{name} is {reprlib.repr(value)}; it must be {words}")
 
 
 def check(name: str, value: Any, spec: Spec) -> None:
     """Raises InvalidSetting where a value is not what its spec allows."""
     if spec.choices and value not in spec.choices:
-        raise InvalidSetting(f"{name} is {_shorten(value)}; allowed: {allowed_range(spec)}")
+        raise InvalidSetting(f"{name} is {reprlib.repr(value)}; allowed: {allowed_range(spec)}")
     if spec.lengths and len(value) not in spec.lengths:
         allowed = " or ".join(str(n) for n in spec.lengths)
         raise InvalidSetting(f"{name} has {len(value)} numbers; it needs {allowed}")
