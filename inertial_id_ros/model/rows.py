@@ -138,9 +138,11 @@ class Rows:
         self.y = self.modes(self.smooth(self.window.wrench, setup.delay))
 
     def at(self, setup: Setup) -> Rows:
-        """The same window at another set-up; what is not changed by that is kept."""
+        """The same window at another set-up, or these rows where a delay leaves too few; what is
+        not changed by the set-up is kept."""
         if setup.filter != self.setup.filter or round(setup.delay / BIN) != self.late:
-            return Rows(self.window, setup)
+            moved = Rows(self.window, setup)
+            return moved if moved.n >= FEWEST else self
         new = copy(self)
         new.setup = setup
         new._apply(setup)
