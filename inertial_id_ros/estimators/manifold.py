@@ -57,8 +57,7 @@ class Manifold(Estimator):
     """Least squares over bodies by mass, centre, principal axes and second moments."""
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
-        """The consistent body nearest to the data, or the best one after `MAX_STEPS`; see
-        `Estimator.solve`."""
+        """The consistent body nearest to the data; see `Estimator.solve`."""
         data, to_x = regularise(problem, shape), np.linalg.inv(MARGIN)
         scale = data.mass_scale
         # Unknown: y = MARGIN x / scale, positive definite where the margin holds.
@@ -70,8 +69,7 @@ class Manifold(Estimator):
 
 
 def _nearest(matrix: Array, target: Array, unit: Array) -> Array:
-    """The pseudo-inertia (4, 4) that minimises ``|matrix svec(J) - target|^2``, or the best one
-    after `MAX_STEPS`.
+    """The pseudo-inertia (4, 4) that minimises ``|matrix svec(J) - target|^2``.
 
     Args:
         matrix: (10, 10); target: (10,).
@@ -80,16 +78,12 @@ def _nearest(matrix: Array, target: Array, unit: Array) -> Array:
     free = smat(np.linalg.solve(matrix, target))
     if np.linalg.eigvalsh(free)[0] > 0.0:
         return free
-    tensor, best = unit.T @ smat(matrix) @ unit, Point()
-    point, least, steps = best, np.inf, 0
+    tensor, point = unit.T @ smat(matrix) @ unit, Point()
     for weight in stages(tensor, target, LAST_WEIGHT):
-        while steps < MAX_STEPS:
+        for _ in range(MAX_STEPS):
             step = newton(tensor, target, weight, point.factor)
-            objective, steps = float(step.residual @ step.residual), steps + 1
-            if objective < least:
-                best, least = point, objective
             if step.decrement <= NEAR:
                 break
             point = point.moved(step.change)
-    root = unit @ best.factor
+    root = unit @ point.factor
     return root @ root.T
