@@ -2,8 +2,8 @@
 """What a motion tells of a payload, measured by a wrist sensor.
 
 A channel of the sensor reads ``A phi + bias + walk + noise``: its row of the regressor, a constant
-bias, a bias that drifts, white noise, all low-passed. Rows of a motion are whitened, and the bias
-is eliminated channel by channel, with what the data sheet says of it.
+bias, a bias that drifts, white noise. Rows of a motion are whitened, and the bias is eliminated
+channel by channel, with what the data sheet says of it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from scipy.linalg import solve_triangular
 from ...estimators.reference_body import body_coordinates
 from ...inertia import PARAMETERS, Array, phi_from_body, report_jacobian
 from ...model.newton_euler import regressor
-from ...model.rows import HALF
-from ...motion.motion import BIN
 from ...settings import Settings
 from ...settings.groups import WrenchSettings
 from ..simulation.motion import Trajectory
@@ -90,15 +88,11 @@ class Knowledge(NamedTuple):
 
 @lru_cache(256)
 def _whitening(n: int, noise: float, walk: float) -> Array:
-    """What makes the noise of a channel at n instants white, after the low-pass of the signal
-    (n, n)."""
+    """What makes the noise of a channel at n instants white (n, n)."""
     apart = STEP * np.abs(np.arange(n)[:, None] - np.arange(n))
     covariance = (noise**2 / max(STEP * RATE, 1.0) * np.eye(n)
                   + walk**2 * np.exp(-apart / WALK_TIME))
-    half = HALF * BIN
-    hann = np.where(apart < half, np.cos(0.5 * np.pi * apart / half) ** 2, 0.0)
-    hann /= hann.sum(axis=1, keepdims=True)
-    return np.asarray(solve_triangular(np.linalg.cholesky(covariance), hann, lower=True))
+    return np.asarray(solve_triangular(np.linalg.cholesky(covariance), np.eye(n), lower=True))
 
 
 def _inverse(matrix: Array) -> Array:
