@@ -4,6 +4,7 @@ of the sensor."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -20,6 +21,9 @@ from ..io.files import read_text
 from ..limits import MAX_URDF_BYTES
 from ..samples.ring import IMPOSSIBLE
 from .motion import Array, IntArray, Motion
+
+_INERTIAL = (("mass", "value"), *(("inertia", name) for name in (
+    "ixx", "ixy", "ixz", "iyy", "iyz", "izz")))
 
 
 class Joint(NamedTuple):
@@ -75,9 +79,7 @@ class Chain:
 
     def equals(self, other: Chain | None) -> bool:
         """True where joints, links, sensor and base are those of another chain."""
-        return other is not None and self.model == other.model and all(
-            (a.name, a.scale, a.shift) == (b.name, b.scale, b.shift)
-            for a, b in zip(self.joints, other.joints, strict=True))
+        return other is not None and bool(self.model == other.model)
 
     def motion(self, number: IntArray, names: Sequence[str], q: Array, dq: Array, ddq: Array
                ) -> Motion:
@@ -141,7 +143,8 @@ class Chain:
             else:
                 kind = pin.JointModelPrismaticUnaligned(joint.twist[:3])
             place = self.root * joint.place if k == 0 else joint.place
-            parent = model.addJoint(parent, kind, place, f"joint{k}")
+            parent = model.addJoint(parent, kind, place,
+                                    f"{k}: {joint.name} {joint.scale} {joint.shift}")
         model.addFrame(pin.Frame("sensor", parent, 0, self.tip, pin.FrameType.OP_FRAME))
         return model
 
@@ -181,6 +184,8 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
             raise InvalidModel(f"the robot description is <{root.tag}> without links; a URDF is "
                                "needed: <robot> with <link> and <joint>" + (
                                    "; expand xacro first" if "xacro" in urdf else ""))
+        if dynamics:
+            _check_inertias(root)
         model = pin.buildModelFromXML(urdf, *([] if root_joint is None else [root_joint]))
     except (ElementTree.ParseError, ValueError, RuntimeError, IndexError) as error:
         raise InvalidModel("the robot description is no text of a URDF that can be read: "
@@ -189,11 +194,23 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
         if not (np.abs(place.homogeneous) < IMPOSSIBLE).all():
             raise InvalidModel("the robot description has an origin that is not finite, or more "
                                f"than {IMPOSSIBLE:g} m away")
-    for name, inertia in zip(model.names, model.inertias, strict=True):
-        if dynamics and not np.isfinite(inertia.toDynamicParameters()).all():
-            raise InvalidModel(f"a mass or inertia behind joint '{name}' of the robot description "
-                               "is not finite")
     return model
+
+
+def _check_inertias(root: ElementTree.Element) -> None:
+    """Raise InvalidModel where mass or inertia of a link is missing, or no number: the parser of
+    URDF takes it for zero."""
+    for link in root.iter("link"):
+        for tag, name in _INERTIAL if link.find("inertial") is not None else ():
+            element = link.find(f"inertial/{tag}")
+            text = None if element is None else element.get(name)
+            try:
+                is_number = math.isfinite(float(text or ""))
+            except ValueError:
+                is_number = False
+            if not is_number:
+                raise InvalidModel(f"link '{link.get('name')}' of the robot description has the "
+                                   f"{tag} {name}={text!r}; it must be a number")
 
 
 def link_names(model: pin.Model) -> tuple[str, ...]:

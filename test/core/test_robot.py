@@ -116,6 +116,15 @@ def test_what_is_no_description_is_refused(urdf: str) -> None:
         parse_urdf(urdf)
 
 
+@pytest.mark.parametrize(("mass", "ixx"), [("nan", "1"), ("heavy", "1"), ("", "1"), ("1", "")])
+def test_masses_that_are_no_numbers_are_refused_where_they_matter(mass: str, ixx: str) -> None:
+    urdf = UNIT.replace('<link name="a"/>', f'<link name="a"><inertial><mass value="{mass}"/>'
+                        f'<inertia ixx="{ixx}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+                        "</link>")
+    with pytest.raises(InvalidModel, match="link 'a' .* must be a number"):
+        parse_urdf(urdf, dynamics=True)
+
+
 def test_files(tmp_path: Path) -> None:
     file = tmp_path / "arm.urdf"
     file.write_text(URDF)
