@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import InertialIdError, UnknownFrame
 from ..io import inputs
-from ..samples.ring import JUMP_NS, MOST, SECOND, SILENT_NS, Ring
+from ..samples.ring import JUMP_NS, MOST, SECOND, SHOWN_NS, SILENT_NS, Ring
 from ..samples.wrenches import Wrenches
 from ..settings import Settings
 from .frames import Frames, WrenchPlace, chain_of, links_of
@@ -24,11 +24,10 @@ Numbers = dict[str, float | str]
 COUNTED = {"samples_invalid": "invalid", "samples_repeated": "repeated", "samples_late": "late",
            "samples_reordered": "reordered", "stamp_stray": "stray"}
 WOUND_UP = 3.0 * TURN  # rad: nearly no joint of an arm is farther from zero
-SHOWN_NS = 3 * SILENT_NS  # for which a fault that is over is still named
 
 
 class Trouble:
-    """Gaps and faults of streams, and for how long they are named.
+    """Faults of streams, and for how long they are named.
 
     Attributes:
         faults: found and not taken out yet.
@@ -37,33 +36,18 @@ class Trouble:
     def __init__(self) -> None:
         self.faults: list[Fault] = []
         self._named: dict[str, tuple[int, float]] = {}  # stamp [ns], how long it lasted [s]
-        self.begin_anew()
-
-    def begin_anew(self) -> None:
-        """The clock went back."""
         self._moves = np.empty(0, np.int64)  # bins in which the sensor turns
-        self._last: dict[str, int] = {}  # stamps of wrench and motion
 
     def take(self, stream: str, faults: list[Fault]) -> None:
         """Take faults of a stream out of a list."""
         self.faults += faults
         for fault in faults:
-            self.note(f"{fault.kind}.{stream}", fault.known, fault.last - fault.first)
+            name = f"{fault.kind}.{stream}"
+            before, seconds = self._named.get(name, (0, 0.0))
+            goes_on = fault.known - before < SHOWN_NS
+            self._named[name] = (fault.known,
+                                 seconds * goes_on + 1e-9 * (fault.last - fault.first))
         faults.clear()
-
-    def note(self, name: str, stamp: int, lasted: int = 0) -> None:
-        """Something shows at a stamp, and lasted so long [ns]."""
-        before, seconds = self._named.get(name, (0, 0.0))
-        goes_on = stamp - before < SHOWN_NS
-        self._named[name] = stamp, seconds * goes_on + 1e-9 * lasted
-
-    def note_gaps(self, name: str, stamps: IntArray) -> None:
-        """Note that a stream has been silent for a while before one of its samples."""
-        if len(stamps):
-            steps = np.diff(stamps, prepend=self._last.get(name, int(stamps[0])))
-            self._last[name] = int(stamps[-1])
-            for k in np.flatnonzero(steps > SILENT_NS).tolist():
-                self.note(f"samples_missing.{name}", int(stamps[k]), int(steps[k]))
 
     def note_stuck(self, motion: Motion, stuck: list[tuple[int, int]]) -> None:
         """Readings that are the same to the last bit between two stamps [ns] are wrong where the
@@ -128,7 +112,7 @@ class Joints:
             self.tracks[wanted] = Track(Ring(len(wanted)), turning)
         self.tracks[wanted].ring.push(stamps, positions[:, [names.index(n) for n in wanted]])
 
-    def _used(self) -> list[tuple[str, ...]]:
+    def used(self) -> list[tuple[str, ...]]:
         """Lists of joints that together have all, the longest first; some may have stopped."""
         newest = {key: t.ring.newest for key, t in self.tracks.items() if len(t.ring)}
         last, needed, out = max(newest.values(), default=0), set(self._turning), []
@@ -163,7 +147,7 @@ class Joints:
     def advance(self, finished: bool, *others: Track) -> Signal:
         """Signals of the joints, as `order` has them, and of other tracks, in the bins in which all
         are known."""
-        used = self._used()
+        used = self.used()
         self.order = [name for key in used for name in key]
         return advance_together([*(self.tracks[key] for key in used), *others], finished)
 
@@ -234,12 +218,6 @@ class Streams:
         stamps, rows = self.wrenches.take(finished)
         motion = self._motion(finished)
         rows = self._placed(rows, motion, finished)
-        mixed = self.wrenches.counts["mixed"]
-        if mixed > self.counts["mixed"]:  # it doubts all while it lasts, and not for ever
-            self.counts["mixed"] = mixed
-            self._trouble.note("streams_mixed.wrench", self.newest)
-        self._trouble.note_gaps("wrench", stamps)
-        self._trouble.note_gaps("motion", motion.number * BIN_NS)
         self._trouble.note_stuck(motion, self.wrenches.stuck)
         for name, tracks in self._tracks().items():
             for track in tracks:
@@ -331,12 +309,12 @@ class Streams:
         for ring in rings:
             if ring.newest > newest + JUMP_NS:
                 ring.clear()
-        self._trouble.begin_anew()
+        self._trouble = Trouble()
 
     @property
     def newest(self) -> int:
         """Newest stamp [ns] of wrench or motion; 0 before any."""
-        return _newest(self._rings())
+        return max(ring.newest for ring in self._rings())
 
     def _tracks(self) -> dict[str, list[Track]]:
         """Tracks of the motion by what they are of."""
@@ -378,34 +356,34 @@ class Streams:
         if self.joints.are_in_degrees():
             yield "wrong_units.joints", {"why": "positions of two joints are more than three turns "
                                                 "from zero: they are in degrees"}
-        name = "transforms" if self._uses_transforms else "joints"
-        moving = tracks[name]
-        if self._uses_transforms and self._by_transforms is not None:
-            moving = self.frames.tracks_of(self._by_transforms)
-            if _turns_alone(self._by_transforms, moving[0].ring.rows):
-                yield "translation_constant", {}
-        for track in moving:
-            for fault in track.faults.lasting.values():
-                yield f"motion_frozen.{name}", {"seconds": 1e-9 * (track.ring.newest - fault.first)}
-            if HELD * track.spacing > LONGEST:
-                yield "motion_slow", {"rate": 1.0 / track.spacing}
+        yield from self._findings_of_motion()
         if self._said not in ("", self.frame) and self._place.place is None:
             is_tcp = self._said.endswith("tool0_controller")  # of a Universal Robot, not as asked
             yield f"sensor_frame.{'unknown' if is_tcp else 'replaced'}", {
                 "why": f"its messages name '{self._said}', and no transform tells where that lies "
                        f"in '{self.frame}', which is used instead"}
-        for name, some in (("wrench", rings["wrench"]), ("motion", self._rings()[1:])):
-            last = _newest(some)  # it has stopped, or its clock is behind
-            if last and self.newest - last > SILENT_NS:
-                yield f"samples_missing.{name}", {"seconds": 1e-9 * (self.newest - last)}
+        yield from self._silence("wrench", [own.ring])
 
+    def _findings_of_motion(self) -> Iterator[tuple[str, Numbers]]:
+        """Kinds and numbers of what is wrong with the positions that tell the motion."""
+        name, tracks = "joints", [self.joints.tracks[key] for key in self.joints.used()]
+        if self._uses_transforms and self._by_transforms is not None:
+            name, tracks = "transforms", self.frames.tracks_of(self._by_transforms)
+            tip, moves = self._by_transforms.tip, np.diff(tracks[0].ring.rows, axis=0).any(axis=0)
+            is_far = len(tracks) > 1 or tip.translation.any() or moves[:3].any()
+            if moves.any() and not is_far:  # it only turns the sensor
+                yield "translation_constant", {}
+        for track in tracks:
+            for fault in track.faults.lasting.values():
+                yield f"motion_frozen.{name}", {"seconds": 1e-9 * (track.ring.newest - fault.first)}
+            if HELD * track.spacing > LONGEST:
+                yield "motion_slow", {"rate": 1.0 / track.spacing}
+        yield from self._silence("motion", [track.ring for track in tracks])
 
-def _turns_alone(transforms: Chain, poses: Array) -> bool:
-    """True where the first one of transforms, with poses (n, 7), only turns the sensor."""
-    moves = np.ptp(poses, axis=0) if len(poses) else np.zeros(7)
-    return bool(moves.any() and not moves[:3].any() and len(transforms.joints) == 1
-                and not transforms.tip.translation.any())
-
-
-def _newest(rings: list[Ring]) -> int:
-    return max((ring.newest for ring in rings), default=0)
+    def _silence(self, name: str, rings: list[Ring]) -> list[tuple[str, Numbers]]:
+        """The finding that no samples come, or that none came for a while before the newest."""
+        silent = [lasted for at, lasted in (ring.gap for ring in rings)
+                  if self.newest - at < SHOWN_NS]
+        silent += [self.newest - ring.newest for ring in rings if len(ring)]
+        longest, found = max(silent, default=0), f"samples_missing.{name}"
+        return [(found, {"seconds": 1e-9 * longest})] if longest > SILENT_NS else []

@@ -20,6 +20,7 @@ SECOND = 1_000_000_000  # ns
 REORDER_NS = 20_000_000  # a sample may be overtaken by others by this much
 GAP_NS = 100_000_000  # so long, samples may be missing, or the same, without being noticed
 SILENT_NS = 500_000_000  # after which a stream is missing
+SHOWN_NS = 3 * SILENT_NS  # for which what is over is still named
 JUMP_NS = SECOND  # stamps so far apart are strays, or the clock has jumped or is another one
 LINE_NS = 3 * SECOND  # before samples, by which their stamps are evened out
 CONFIRMED = 10  # samples that follow one another by another clock: it has jumped
@@ -84,12 +85,13 @@ class Ring(Columns):
         counts: what happened, by kind: `invalid` (no stamp, or a number that is none), `repeated`,
             `late`, `reordered`, `stray`, `restarted`.
         cleared: how often samples were forgotten.
+        gap: stamp of the newest sample after a silence, and how long that was [ns].
     """
 
     def __init__(self, width: int) -> None:
         super().__init__(np.empty(0, np.int64), np.empty((0, width)), capacity=MOST)
         self.counts: Counter[str] = Counter()
-        self.cleared = 0
+        self.cleared, self.gap = 0, (0, 0)
         self._held: list[tuple[int, Array]] = []
 
     def clear(self) -> None:
@@ -117,6 +119,13 @@ class Ring(Columns):
     def closed(self) -> int:
         """Stamp [ns] before which no sample will be taken any more; 0 where there is none."""
         return self.newest - REORDER_NS if len(self) else 0
+
+    def append(self, *rows: np.ndarray) -> None:
+        """Add stamps (m,) that follow the newest one, and rows (m, k)."""
+        steps = np.diff(rows[0], prepend=self.newest or rows[0][0])
+        for k in np.flatnonzero(steps > SILENT_NS)[-1:].tolist():
+            self.gap = int(rows[0][k]), int(steps[k])
+        super().append(*rows)
 
     def push(self, stamps: IntArray, rows: Array) -> None:
         """Take samples as they come: (m,) and (m, k)."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..inertia import Array
-from .ring import IMPOSSIBLE, LINE_NS, IntArray, Ring, evened
+from .ring import IMPOSSIBLE, LINE_NS, SHOWN_NS, IntArray, Ring, evened
 
 CHUNK = 16  # samples that are judged together
 FAR = 5.0  # times the range: no saturated channel reads so much, and no larger range explains it
@@ -26,8 +26,8 @@ class Wrenches:
         noise: (6,) of a sample; limits: (6,) at which a channel saturates, 0: not known.
 
     Attributes:
-        ring: of all readings; counts: of those that are judged, by kind: `saturated`, `mixed`,
-            `zero`, and all that were `read` or lie `far` beyond the range.
+        ring: of all readings; counts: of those that are judged, by kind: `saturated`, `zero`, and
+            all that were `read` or lie `far` beyond the range.
         begin: stamp of the first one [ns].
         stuck: stamps [ns] of the first and last of readings that are the same to the last bit.
     """
@@ -40,7 +40,7 @@ class Wrenches:
     def _begin_anew(self) -> None:
         """Readings before count no more."""
         self._cleared, self.stuck = self.ring.cleared, list[tuple[int, int]]()
-        self._taken = self._line = self.begin = 0
+        self._taken = self._line = self._last_mixed = self.begin = 0
         self._mixed = False  # the chunk before
         self._lowest, self._highest = np.full((2, 6), np.nan)
 
@@ -81,8 +81,9 @@ class Wrenches:
                     for k in (1, 2))
         mixed = np.append(self._mixed, (one > MIXED * np.maximum(two, 1.0)).any(1))
         self._mixed = bool(mixed[-1])
-        self.counts.update(saturated=int((~good).sum()), zero=CHUNK * int(zero.sum()),
-                           mixed=CHUNK * int(mixed[1:].sum()))
+        self.counts.update(saturated=int((~good).sum()), zero=CHUNK * int(zero.sum()))
+        if mixed[1:].any():
+            self._last_mixed = int(stamps[-1])
         begins = stamps[:whole].reshape(-1, CHUNK)[same & ~zero]
         self.stuck += zip(begins[:, 0].tolist(), begins[:, -1].tolist(), strict=True)
         # The chunk in which mixing ends has some of the other sensor's readings as well.
@@ -105,6 +106,8 @@ class Wrenches:
             yield "samples_saturated.wrench", {"count": counts["saturated"]}
         if counts["zero"]:
             yield "input_stuck.wrench", {"seconds": 1e-9 * lasted * counts["zero"] / counts["read"]}
+        if 0 < self.ring.newest < self._last_mixed + SHOWN_NS:  # it doubts all, and not for ever
+            yield "streams_mixed.wrench", {}
         if 2 * counts["far"] > counts["read"]:
             yield "wrong_units.wrench", {"why": "most readings lie far beyond the range of the "
                                                 "sensor (wrench.range); they must be in N and N m"}
