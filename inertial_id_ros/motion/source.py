@@ -369,8 +369,8 @@ class Streams:
         name, tracks = "joints", [self.joints.tracks[key] for key in self.joints.used()]
         if self._uses_transforms and self._by_transforms is not None:
             name, tracks = "transforms", self.frames.tracks_of(self._by_transforms)
-            tip, moves = self._by_transforms.tip, np.diff(tracks[0].ring.rows, axis=0).any(axis=0)
-            is_far = len(tracks) > 1 or tip.translation.any() or moves[:3].any()
+            tip, moves = self._by_transforms.tip, np.diff(tracks[0].ring.rows, axis=0) != 0.0
+            is_far = len(tracks) > 1 or tip.translation.any() or moves[:, :3].any()
             if moves.any() and not is_far:  # it only turns the sensor
                 yield "translation_constant", {}
         for track in tracks:
