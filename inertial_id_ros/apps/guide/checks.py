@@ -84,7 +84,6 @@ class Snapshot:
     tcp: float = 0.0  # how far the TCP lies from it [m]
     missing: str = ""  # why the motion of the sensor is not known, in words; empty: it is
     findings: tuple[Finding, ...] = ()  # about the samples
-    publishers: dict[str, tuple[str, ...]] = field(default_factory=dict)  # nodes, by topic
     # Joints (empty: not known) of those that take trajectories, by their actions without ending.
     controllers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     wrench_topics: tuple[str, ...] = ()  # on which wrenches come
@@ -133,7 +132,7 @@ def _wrench(seen: Snapshot, settings: Settings) -> Iterator[Check]:
     others = f" Wrenches come on: {listed(seen.wrench_topics)}." if seen.wrench_topics else ""
     yield _rate(seen, "wrench arrives", len(readings), seen.topics["wrench"],
                 "Start the driver of the sensor, check cable and power, or set "
-                f"wrench.topic.{others}", "message_malformed")
+                f"wrench.topic.{others}", "message_malformed", "streams_mixed")
     if len(readings) < 2:
         return
     still = np.ptp(readings, axis=0) == 0.0
@@ -186,7 +185,7 @@ def _motion(seen: Snapshot, settings: Settings) -> Iterator[Check]:
 
 
 def _drivers(seen: Snapshot, settings: Settings) -> Iterator[Check]:
-    """Stamps and clocks, who publishes, and the payload that the driver compensates."""
+    """Stamps and clocks, and the payload that the driver compensates."""
     stated, compensated = seen.driver.payload, settings.precompensated
     if stated is not None:
         is_added = compensated.mass > 0.0 or compensated.source != "settings"
@@ -205,10 +204,6 @@ def _drivers(seen: Snapshot, settings: Settings) -> Iterator[Check]:
         yield ("clocks", abs(apart) > limit, f"the wrench is stamped {1e3 * abs(apart):.0f} ms "
                f"{'before' if apart > 0.0 else 'after'} joint states that arrive with it",
                f"at most {1e3 * limit:g} ms apart", "", ("clocks_differ",))
-    several = [f"{len(nodes)} on '{seen.topics[what]}' ({listed(nodes)})"
-               for what, nodes in seen.publishers.items() if len(nodes) > 1]
-    yield ("publishers", len(seen.publishers.get("wrench", ())) > 1, "; ".join(several) or
-           "one each", "one for the wrench", "", ("streams_mixed",))
 
 
 def _program(seen: Snapshot, settings: Settings) -> Iterator[Check]:

@@ -23,7 +23,7 @@ from ..motion_execution import ENDING, SILENCE, Ended, MotionExecution, find_con
 from ..planning_scene import TYPE as SCENE
 from ..planning_scene import SceneWatch
 from ..program import find_type, message_type
-from ..streams import publishing_nodes, subscription_qos
+from ..streams import subscription_qos
 from .node_link import NodeLink
 
 # s, N: in which the weight of a swung payload of 8 kg changes by 5 N, noise by 1 N
@@ -99,16 +99,14 @@ class Robot:
 
     def snapshot(self, seconds: float) -> Snapshot:
         """What was received of the set-up in so long a time."""
-        node, options = self._link.node, self._options
+        client, options = self._link.client, self._options
         topics = {"wrench": self._full_name(WRENCH), "joints": self._full_name(JOINT_STATES)}
         return Snapshot(
             seconds=seconds, topics=topics, driver=self.driver, **self.recorder.facts(),
-            publishers={what: tuple(publishing_nodes(node, name)) for what, name in topics.items()},
-            controllers=find_controllers(node, self._link.client, options.controller) if (
+            controllers=find_controllers(self._link.node, client, options.controller) if (
                 options.motion) else {},
-            wrench_topics=tuple(name for name, kind in self._link.client.topics().items()
-                                if kind == WRENCH.type
-                                and not name.endswith("/wrench_compensated")))
+            wrench_topics=tuple(name for name, kind in client.topics().items() if (
+                kind == WRENCH.type and not name.endswith("/wrench_compensated"))))
 
     def prepare(self, seen: Snapshot) -> str:
         """Make the planner of motions around the pose of now (raises InertialIdError: none can be
