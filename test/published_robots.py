@@ -13,8 +13,9 @@ import numpy as np
 from robots import WAM_A, WAM_ALPHA, WAM_D, arm_bodies, standard_dh, urdf
 
 from inertial_id_ros.inertia import phi_from_body, transform_matrix
+from inertial_id_ros.robot import TERMS
 from inertial_id_ros.robot.base_parameters import BaseParameters, find_base_parameters
-from inertial_id_ros.robot.constraints import FORMS, Limits, robot_limits
+from inertial_id_ros.robot.convex import FORMS, Limits, robot_limits
 from inertial_id_ros.robot.least_squares import Reference, description_reference, make_reference
 from inertial_id_ros.robot.model import BODY_SIZE, JointTerms, RobotModel
 from inertial_id_ros.robot.recording import Rows
@@ -131,7 +132,7 @@ def wam() -> Wam:
     """The WAM of Table 2, with friction and drive inertia."""
     joints, ends = standard_dh(WAM_ALPHA, WAM_A, WAM_D)
     model = RobotModel.from_urdf(urdf(joints, arm_bodies(np.random.default_rng(0), 7)),
-                                 JointTerms(drive_inertia=True))
+                                 JointTerms(TERMS[:4]))
     to_model = np.eye(model.size)
     for k, end in enumerate(ends):
         to_model[model.body_slice(k), model.body_slice(k)] = transform_matrix(

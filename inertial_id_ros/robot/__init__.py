@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..errors import InvalidSetting
-from ..settings.spec import check, coerce, setting
-from .model import COULOMB, DRIVE, GRAVITY, OFFSET, VISCOUS
+from ..settings.spec import Spec, check, coerce, setting
+from .model import COULOMB, DRIVE, GRAVITY, LOAD, OFFSET, VISCOUS
 from .recording import LOW_PASS, JointRecording
 from .robot_file import save_robot
 
@@ -22,7 +20,7 @@ __all__ = ["JointRecording", "RobotRequest", "check_base_parameters", "identify_
            "save_robot"]
 
 METHODS = ("lmi", "fbpe", "ols+bpfc", "mass-points")
-TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE)  # as of `model.JointTerms`
+TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE, LOAD)  # as of `model.JointTerms`
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,8 @@ class RobotRequest:
 
     Attributes:
         joints: that move, in the order of the description, the others locked at zero; empty: all.
-        terms: of each joint, out of `TERMS`; empty: all, also friction in proportion to the load.
+        terms: of each joint, out of `TERMS`; empty: all (of the method ols+bpfc all but load).
+        effort_sign: joints whose efforts have the opposite sign.
         gains: (joints,) of the drives, where efforts are motor currents [N m/A].
         loaded: motor currents with a payload of payload_mass [kg] on the last link, from which the
             gains are found: ``result.drives``.
@@ -43,6 +42,7 @@ class RobotRequest:
 
     joints: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
+    effort_sign: tuple[str, ...] = ()
     gains: Sequence[float] = ()
     loaded: JointRecording | None = None
     payload_mass: float | None = None
@@ -69,15 +69,14 @@ class RobotRequest:
         if (self.loaded is None) != (self.payload_mass is None):
             raise InvalidSetting("loaded and payload_mass belong together: gains come from a "
                                  "recording with a payload and its mass")
-        if self.payload_mass is not None and not 0.0 < self.payload_mass < np.inf:
-            raise InvalidSetting(f"payload_mass is {self.payload_mass:g}; allowed: above 0 kg")
         if self.loaded is not None and len(self.gains):
             raise InvalidSetting("gains are given, and loaded is to find them; leave one of them "
                                  "out")
-        for what, given, allowed in (("method", self.method, METHODS), *(
-                ("terms", term, TERMS) for term in self.terms)):
-            if given not in allowed:
-                raise InvalidSetting(f"{what}: '{given}'; allowed: {', '.join(allowed)}")
+        if self.payload_mass is not None:
+            check("payload_mass", self.payload_mass, Spec("", unit="kg", above=0.0))
+        check("method", self.method, Spec("", choices=METHODS))
+        for term in self.terms:
+            check("terms", term, Spec("", choices=TERMS))
 
 
 def identify_robot(urdf: str, recorded: Sequence[JointRecording],
@@ -102,27 +101,24 @@ def identify_robot(urdf: str, recorded: Sequence[JointRecording],
     """
     from .identify import identify_described_robot
 
-    result = identify_described_robot(urdf, recorded, request or RobotRequest(), tests)
-    if result.unexplained is not None:
-        raise result.unexplained
-    return result
+    return identify_described_robot(urdf, recorded, request or RobotRequest(), tests)
 
 
-def check_base_parameters(document: Mapping[str, Any], urdf: str = "",
+def check_base_parameters(document: Mapping[str, Any],
                           constraints: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Check whether a robot can have base parameters, and find the nearest that one can have: BPFT
     and BPFC of Sousa and Cortesao 2014 (raises InvalidSetting: something is not understood).
 
     Returns what `identify_robot --check-feasibility --json` writes: ``feasible``, ``margin``; where
-    it is not, ``certificate`` and ``multipliers`` (see `base_parameters.Feasibility`); ``distance``
-    (eq. 56) to the nearest feasible ones, and ``base_parameters`` with these.
+    it is not, ``certificate`` and ``multipliers`` (see `convex.Feasibility`); ``distance``
+    (eq. 56) to the nearest feasible ones, and ``base_parameters`` with these. Bodies of 1 kg and
+    1 kg m^2 are the scale.
 
     Args:
         document: ``base_parameters``, a list of ``combination``, such as "Iyy(a) + m(b)" about the
             origins of the links' frames, and ``value`` in SI units.
-        urdf: text of the robot description, for the size of the bodies; empty: 1 kg, 1 kg m^2.
         constraints: as of `RobotRequest`.
     """
     from .base_parameters import check_base_parameters as check
 
-    return check(document, urdf, constraints or {})
+    return check(document, constraints or {})

@@ -91,35 +91,25 @@ def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> Drives:
     joint = np.repeat(np.arange(count), every.shape[2])
     lengths = np.maximum(np.linalg.norm(stacked[:, :-2], axis=0), _TINY)
     y, pull, current = stacked[:, :-2] / lengths, mass * stacked[:, -2], stacked[:, -1]
-    apart = np.eye(count)[joint]  # (n, joints): the rows of each joint
     # All on the side of torques: linear, but biased by the noise of the currents.
-    first = np.linalg.lstsq(np.column_stack([apart * current[:, None], -y]), pull, rcond=None)[0]
-    _check_gains(first[:count])
-    x, noise = np.append(1.0 / first[:count], first[count:]), np.ones(count)
+    first = np.linalg.lstsq(np.column_stack([
+        np.eye(count)[joint] * current[:, None], -y]), pull, rcond=None)[0]
+    x, noise = np.append(1.0 / np.abs(first[:count]), first[count:]), np.ones(count)
 
-    def errors(x: Array) -> Array:
+    def errors(x: Array, noise: Array) -> Array:
         return np.asarray((current - x[joint] * (y @ x[count:] + pull)) / noise[joint])
 
     for _ in range(_ROUNDS):
-        found = least_squares(errors, x, x_scale="jac", xtol=1e-12, ftol=1e-12)
-        x, noise = found.x, noise * np.sqrt(apart.T @ found.fun**2 / len(effort))
-    gain = 1.0 / x[:count]
-    _check_gains(gain)
-    # Residuals repeat themselves: rows count as so many independent ones.
-    residual = effort - rows @ np.append(x[count:] / lengths, mass) / gain
-    square = sum(len(part) * equivalent_white_noise(part, np.full(count, _TINY))**2
-                 for part in np.split(residual, [len(unloaded.effort)]))
-    longer = np.sqrt(square / np.maximum(np.sum(residual**2, axis=0), _TINY))
-    root = gain[:, None] * np.linalg.pinv(found.jac)[:count] * longer[joint]
-    return Drives(gain, root @ root.T)
-
-
-def _check_gains(gain: Array) -> None:
-    """Raise NotEnoughData where gains (joints,) cannot be those of drives."""
+        found = least_squares(errors, x, args=(noise,), x_scale="jac", xtol=1e-12, ftol=1e-12)
+        x, gain = found.x, 1.0 / found.x[:count]
+        noise = equivalent_white_noise(effort - rows @ np.append(x[count:] / lengths, mass) / gain,
+                                       np.full(count, _TINY))
     if not (np.isfinite(gain).all() and (gain > 0.0).all()):
         raise NotEnoughData(
             "the recordings do not determine the gain of every joint (found: "
             f"{np.round(gain, 2).tolist()} N m/A); do both move all, and one with the payload?")
+    root = gain[:, None] * np.linalg.pinv(found.jac)[:count]
+    return Drives(gain, root @ root.T)
 
 
 def _torques_of_both(unloaded: Rows, loaded: Rows) -> Array:

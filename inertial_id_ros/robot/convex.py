@@ -1,5 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Least squares over robots within limits and over mass points, stated with cvxpy for Clarabel.
+"""Robots within convex limits: the limits, and how a user writes them in YAML (`docs/robot.md`);
+the robot nearest to data; and robots of mass points.
+
+Limits are affine cvxpy expressions: a square matrix must be positive semidefinite, a vector not
+negative. The equations are those of Sousa and Cortesao 2014 ("004") and of Wensing, Kim, Slotine
+2017 ("003").
 
 ``min |rows phi - target|  s.t.  limits(phi)``, the norm not squared, so that its size does not
 matter. In singular coordinates of the data, scaled by a reference robot, well-known directions are
@@ -13,26 +18,32 @@ its weight is the inverse of these variances (the text of eq. 28 names the varia
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import block_diag
+from scipy.linalg import block_diag, null_space
+from scipy.spatial.transform import Rotation
 
-from ..errors import InvalidData
+from ..errors import InvalidData, InvalidSetting
 from ..extras import optional_packages
-from ..inertia import Array, point_columns, pseudo_inertia, transform_matrix
+from ..inertia import Array, point_columns, pseudo_inertia, skew, tensor_from_six, transform_matrix
 from ..model.problem import triangle
-from .constraints import MARGIN, Limits
-from .least_squares import Reference
-from .model import BODY_SIZE, body_slices
+from .least_squares import Reference, make_reference
+from .model import BODY_SIZE, BODY_TERMS, NOT_NEGATIVE, body_slices
 
 with optional_packages("identifying a robot"):
     import cvxpy as cp
 
     from ..estimators import convex_program
 
+# Of the parameters (p,) of a robot, indexed as an array is: an expression, or `AffineRobot`.
+Limits = Callable[[Any], list[cp.Expression]]
+
+# Margin of consistency, relative to a reference body: above the solver's tolerance, below any data.
+MARGIN = 1e-6
+_UNITS = np.eye(BODY_SIZE)
 # The problems are scaled already. Coordinates that the data leave open have no Hessian, and under
 # the usual regularisation the steps along them stall before the end; the second set is careful.
 _OPTIONS: tuple[dict[str, Any], ...] = (
@@ -45,6 +56,155 @@ POINTS_PER_EDGE = 3
 MASS_ERROR = 0.5  # of the expected mass of a link, relative
 STABILITY = 1e-3  # lambda, for point masses in units of their mean
 
+
+# ---- limits --------------------------------------------------------------------------------------
+
+def spatial_inertia(phi: Array) -> Array:
+    """``[[I, S(h)], [S(h)', m 1]]`` (n, 6, 6) of parameters (n, 10) (004 eq. 17; 003 eq. 3)."""
+    moments = skew(phi[:, 1:4])
+    return np.block([[tensor_from_six(phi[:, 4:]), moments],
+                     [-moments, phi[:, :1, None] * np.eye(3)]])
+
+
+# Columns (side^2, 10) of matrices that are positive definite for a body: "pseudo" (4, 4) is full
+# physical consistency (003 Theorem 3), "spatial" (6, 6) positive kinetic energy (004 eq. 18), which
+# leaves the triangle inequalities of the principal moments open.
+FORMS = {name: matrices.reshape(BODY_SIZE, -1).T for name, matrices in (
+    ("pseudo", pseudo_inertia(_UNITS)), ("spatial", spatial_inertia(_UNITS)))}
+
+
+def consistent(body: cp.Expression, like: Array, form: str = "pseudo", margin: float = MARGIN
+               ) -> cp.Expression:
+    """``M(body) - margin M(like)`` for M of `FORMS`, seen from a body `like` it (10,), where
+    ``M(like)`` is the unit matrix: the margin means the same for thick and thin bodies."""
+    columns = FORMS[form]
+    side = int(np.sqrt(len(columns)))
+    root = np.linalg.inv(np.linalg.cholesky((columns @ like).reshape(side, side)))
+    seen = cp.reshape(np.kron(root, root) @ columns @ body, (side, side), order="C")
+    return seen - margin * np.eye(side)
+
+
+def mass_between(masses: cp.Expression, lower: float, upper: float) -> cp.Expression:
+    """``lower <= sum of masses (k,) <= upper`` [kg] (004 eq. 25)."""
+    total = cp.sum(masses)
+    return cp.hstack([total - lower, *([] if np.isinf(upper) else [upper - total])])
+
+
+def link_limits(body: cp.Expression, link: str, given: Any, like: Array) -> list[cp.Expression]:
+    """What is known of one link, in units of the mass of a body like it (10,): a mass, a box or an
+    ellipsoid for the centre of mass, ellipsoids for all mass, and nearness to the design `like`
+    (raises InvalidSetting: a bound that does not exist, or is out of range)."""
+    bounds = entries(given, link, mass=(2,), box=(2, 3), com_ellipsoid=None, ellipsoids=None,
+                     near_design=())
+    out: list[cp.Expression] = []
+    if "mass" in bounds:
+        low, high = bounds["mass"]
+        require(0.0 <= low <= high, link, bounds, "0 <= mass[0] <= mass[1] [kg]")
+        out.append(mass_between(body[:1], low, high))
+    if "box" in bounds:  # 004 eq. 26
+        low, high = bounds["box"]
+        require(np.all(low < high), link, bounds, "the first corner of box below the second [m]")
+        rows = np.concatenate([_UNITS[1:4] - np.outer(low, _UNITS[0]),
+                               np.outer(high, _UNITS[0]) - _UNITS[1:4]])
+        out.append((rows / np.tile(high - low, 2)[:, None]) @ body)
+    if "com_ellipsoid" in bounds:  # 003 eq. 22
+        off = cp.reshape(_ball(bounds["com_ellipsoid"], link)[[3, 7, 11]] @ body, (3, 1), order="C")
+        out.append(cp.bmat([[body[0] * np.eye(1), off.T], [off, body[0] * np.eye(3)]]))
+    balls = [_ball(each, link) for each in bounds.get("ellipsoids", ())]
+    # A sum of bodies, one in each ellipsoid (003 Corollary 2); those after the first are variables.
+    others = [np.linalg.pinv(ball) @ cp.vec(cp.Variable((4, 4), symmetric=True), order="C")
+              for ball in balls[1:]]
+    for part, ball in zip([body - sum(others), *others], balls, strict=False):
+        out += [cp.reshape(ball @ part, (4, 4), order="C"),  # tr(J Q) >= 0 (003 eq. 23)
+                cp.reshape((ball[15] - ball[[0, 5, 10]].sum(axis=0)) @ part, (1,), order="C")]
+    out = [each / like[0] for each in out]
+    if "near_design" in bounds:  # the Schur complement of |difference| <= distance (as 004 eq. 54)
+        distance = float(bounds["near_design"])
+        require(distance > 0.0, link, bounds, "near_design above 0")
+        off = cp.reshape(make_reference(like, 1).inverse / distance @ (body - like), (BODY_SIZE, 1),
+                         order="C")
+        out.append(cp.bmat([[np.eye(1), off.T], [off, np.eye(BODY_SIZE)]]))
+    return out
+
+
+def _ball(given: Any, link: str) -> Array:
+    """Columns (16, 10) of the pseudo-inertia of a body, seen where an ellipsoid is the unit ball
+    (raises InvalidSetting)."""
+    ellipsoid = entries(given, f"ellipsoid of {link}", center=(3,), half_axes=(3,), rpy=(3,))
+    center, half, rpy = (ellipsoid.get(key, np.zeros(3)) for key in ("center", "half_axes", "rpy"))
+    require(half.min() > 0.0, link, given, "half_axes above 0 [m]")
+    frame = np.eye(4)
+    frame[:3, :3], frame[:3, 3] = Rotation.from_euler("xyz", rpy).as_matrix() * half, center
+    inverse = np.linalg.inv(frame)
+    return (inverse @ pseudo_inertia(_UNITS) @ inverse.T).reshape(BODY_SIZE, -1).T
+
+
+def robot_limits(names: Sequence[str], like: Reference,
+                 constraints: Mapping[str, Any] | None = None, margin: float = MARGIN) -> Limits:
+    """The limits of a robot: consistent bodies, friction and drive inertia >= 0 (004 eq. 28), and
+    what is known beforehand (raises InvalidSetting: it does not exist, or is out of range).
+
+    Args:
+        names: (p,) of the parameters, the bodies first.
+        like: robot of about the right size, and the design of `near_design`.
+        constraints: as of a file: links, by name; masses, sums of them; form, one of `FORMS`.
+    """
+    known = entries(constraints or {}, "constraints", links=None, masses=None, form=None)
+    links, sums, form = known.get("links", {}), known.get("masses", ()), known.get("form", "pseudo")
+    require(form in FORMS, "form", form, " or ".join(FORMS))
+    require(isinstance(links, Mapping), "links", links, "a mapping by link")
+    require(isinstance(sums, list | tuple), "masses", sums, "a list")
+    terms, owners = zip(*(name[:-1].split("(", 1) for name in names), strict=True)
+    bodies = owners[:terms.count(BODY_TERMS[0]) * BODY_SIZE:BODY_SIZE]
+    places = dict(zip(bodies, body_slices(len(bodies)), strict=True))
+    signed = [k for k, term in enumerate(terms) if term in NOT_NEGATIVE]
+
+    def place(link: str) -> slice:
+        require(link in places, "link", link, "one that moves: " + ", ".join(bodies))
+        return places[link]
+
+    def limits(phi: Any) -> list[cp.Expression]:
+        out = [consistent(phi[where], like.phi[where], form, margin) for where in places.values()]
+        out += [phi[signed]] if signed else []
+        for k, each in enumerate(sums):
+            bound = entries(each, f"masses[{k}]", links=None, min=(), max=())
+            low, high = float(bound.get("min", 0.0)), float(bound.get("max", np.inf))
+            require(0.0 <= low <= high, f"masses[{k}]", each, "0 <= min <= max [kg]")
+            masses = [place(link).start for link in bound.get("links") or bodies]
+            out.append(mass_between(phi[masses], low, high) / like.phi[masses].sum())
+        for link, bounds in links.items():
+            out += link_limits(phi[place(link)], f"link '{link}'", bounds, like.phi[place(link)])
+        return out
+
+    limits(cp.Constant(like.phi))  # complains of what is out of range
+    return limits
+
+
+def require(is_good: Any, what: str, given: Any, wanted: str) -> None:
+    """Raise InvalidSetting where what a user wrote is not in range."""
+    if not is_good:
+        raise InvalidSetting(f"{what} is {given}; needed: {wanted}")
+
+
+def entries(given: Any, what: str, **shapes: tuple[int, ...] | None) -> dict[str, Any]:
+    """A mapping that holds nothing else, without its empty values; those of a shape (none: a single
+    number) as finite numbers (raises InvalidSetting)."""
+    require(isinstance(given, Mapping) and set(given) <= set(shapes), what, given,
+            "a mapping of " + ", ".join(shapes))
+    out = {key: value for key, value in given.items() if value is not None}
+    for key, shape in shapes.items():
+        if shape is not None and key in out:
+            try:
+                array = np.reshape(np.asarray(out[key], dtype=float), shape)
+            except (TypeError, ValueError):
+                array = np.full(1, np.nan)
+            require(np.isfinite(array).all(), f"'{key}' of {what}", out[key],
+                    f"{' x '.join(map(str, shape)) or 1} finite numbers")
+            out[key] = array
+    return out
+
+
+# ---- the nearest robot ---------------------------------------------------------------------------
 
 class InfeasibleProblem(InvalidData):
     """No robot satisfies the constraints."""
@@ -115,6 +275,56 @@ def solve(objective: cp.Minimize, expressions: list[cp.Expression]) -> list[cp.C
     raise InvalidData(f"the conic solver found no accurate answer ({problem.status})")
 
 
+class Feasibility(NamedTuple):
+    """The answer of BPFT: whether a robot within the limits has the base parameters.
+
+    If not, multipliers Z in the cones of the limits (each of the shape of its expression) prove it:
+    within the limits, the sum of ``<Z, limit(phi)>`` cannot be negative; but it is, whatever the
+    null-space values of phi.
+
+    """
+
+    # How far inside the limits the best such robot is, the reference being at 1 (where the search
+    # ends); negative: none is inside.
+    margin: float
+    witness: Array  # (p,) that robot
+    certificate: float | None = None  # the negative sum; None if feasible
+    multipliers: tuple[Array, ...] = ()  # Z; empty if feasible
+
+    @property
+    def feasible(self) -> bool:
+        """True if there is such a robot."""
+        return self.margin >= 0.0
+
+
+def check_feasibility(base: Array, beta: Array, limits: Limits, ref: Reference) -> Feasibility:
+    """BPFT: true if a robot within the limits has the base parameters beta (nb,) of a matrix (nb,
+    p) (004 eq. 51).
+
+    The largest t is sought with ``limits(phi) - t 1`` in their cones, ``K phi = beta``: a problem
+    that always has a solution. The multipliers of a negative optimum are the certificate.
+    """
+    matrix, u = base @ ref.unit, ref.inverse @ ref.phi
+    start = ref.unit @ (u + np.linalg.pinv(matrix) @ (beta - matrix @ u))
+    null = ref.unit @ null_space(matrix)
+    size = max(float(np.abs(ref.inverse @ start).max()), 1.0)  # of an estimate that is far off
+    x, t = cp.Variable(null.shape[1]), cp.Variable()
+    expressions = limits(AffineRobot(start, size * null, x))
+    shifted = [(each - size * t * (np.eye(each.shape[0]) if each.ndim == 2 else 1.0)) / size
+               for each in expressions]
+    constraints = solve(cp.Minimize(-t), [*shifted, cp.reshape(1.0 / size - t, (1,), order="C")])
+    margin = min(size * float(np.asarray(t.value)), 1.0)
+    witness = start + size * null @ np.asarray(x.value)
+    if margin >= 0.0:
+        return Feasibility(margin, witness)
+    multipliers = tuple(np.asarray(each.dual_value) for each in constraints[:-1])
+    total = sum(float(np.sum(z * each.value))
+                for z, each in zip(multipliers, expressions, strict=True))
+    return Feasibility(margin, witness, total, multipliers)
+
+
+# ---- mass points ---------------------------------------------------------------------------------
+
 class Box(NamedTuple):
     """A link's bounding box along the axes of its frame, by two corners (3,) [m]."""
 
@@ -183,8 +393,6 @@ def fit_mass_points(rows: Array, target: Array, limits: Limits, boxes: Sequence[
         np.concatenate([rows @ compose, prior @ compose, weak]),
         np.concatenate([target, wanted, np.sqrt(STABILITY) * expected])]))
     x = cp.Variable(compose.shape[1])
-    # Every point holds a little: a body in a plane would not exist.
-    share = np.kron(np.eye(len(boxes)), np.full((each, each), MARGIN / each))
     solve(cp.Minimize(cp.sum_squares(upper[:-1, :-1] @ x - upper[:-1, -1])),
-          [x[:count] - share @ x[:count], *limits(AffineRobot(np.zeros(len(compose)), compose, x))])
+          [x[:count], *limits(AffineRobot(np.zeros(len(compose)), compose, x))])
     return np.asarray(compose @ np.asarray(x.value))

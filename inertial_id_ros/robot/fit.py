@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from ..inertia import Array, is_consistent
+from ..inertia import Array
 from . import base_parameters, convex, least_squares
 from .base_parameters import BaseParameters
-from .constraints import Limits, robot_limits
+from .convex import Limits
 from .least_squares import FreeFit, Reference
 from .model import BODY_SIZE, RobotModel, body_slices
 from .recording import Rows
@@ -28,7 +28,6 @@ from .recording import Rows
 _MOST_PULL = 0.5
 _RARE = 1e-4  # chance at which a body as described is called another one
 _EASE, _NONE = 0.1, 1e-6  # of the prior's weight, from try to try; of one that does not pull
-_SHARES = (0.0, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5)  # of a design, to leave the solver's tolerance
 _CLOSE = 1e-6  # of base parameters in SI units, to which link parameters are filled in
 _TINY = 1e-12  # N m
 
@@ -96,7 +95,7 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
     model, free = rows.model, least_squares.fit_unconstrained(rows)
     design, bodies = least_squares.description_reference(model), len(model.bodies)
     rows, data = free.rows, free.rows.factor(free.noise)
-    limits = robot_limits(model.parameter_names, design, constraints)
+    limits = convex.robot_limits(model.parameter_names, design, constraints)
     prior = design.scaled(np.append(np.ones(model.inertial), term_sizes(rows)))
     phi, eased = fit_described(*data, limits, prior, len(base.matrix))
     covariance, share = covariance_and_share(data[0], prior, eased)
@@ -113,7 +112,6 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
                 base, base_parameters.fit_base_parameters(rows, base), limits, design))
         # The robot nearest to the design with these base parameters.
         phi = identify(base.matrix / _CLOSE, base.matrix @ phi / _CLOSE, limits, design)
-    phi = _without_tolerance(phi, design, bodies)
     follow = covariance @ np.einsum("rjp,rj->pj", rows.regressor, rows.effort
                                     * (rows.weights / free.noise)**2)
     if gain_spread is not None:
@@ -173,21 +171,7 @@ def term_sizes(rows: Rows) -> Array:
 def _contradicted(phi: Array, covariance: Array, design: Reference, bodies: int) -> np.ndarray:
     """True (bodies,) for bodies that cannot be as described, to 100 % of themselves: chi-squared
     test of their differences, in units of the description."""
-    out = []
-    for where in body_slices(bodies):
-        own = design.inverse[where, where]
-        off = own @ (phi - design.phi)[where]
-        spread = np.eye(BODY_SIZE) + own @ covariance[where, where] @ own.T
-        out.append(off @ np.linalg.solve(spread, off) > chi2.isf(_RARE, BODY_SIZE))
-    return np.array(out)
-
-
-def _without_tolerance(phi: Array, design: Reference, bodies: int) -> Array:
-    """Parameters (p,) whose bodies exist: a link that the data leave no mass may lie outside by the
-    solver's tolerance, and gets as little of its design as suffices."""
-    out = phi.copy()
-    for where in body_slices(bodies):
-        out[where] = next((body for body in (phi[where] + share * design.phi[where]
-                                             for share in _SHARES) if is_consistent(body)),
-                          phi[where])
-    return out
+    off = design.inverse @ (phi - design.phi)
+    spread = np.eye(len(phi)) + design.inverse @ covariance @ design.inverse.T
+    squares = [off[k] @ np.linalg.solve(spread[k, k], off[k]) for k in body_slices(bodies)]
+    return np.array(squares) > chi2.isf(_RARE, BODY_SIZE)

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
-from ..errors import InvalidData
 from ..estimators.reference_body import DEFAULT_RADIUS, body_coordinates
 from ..inertia import Array, is_consistent, phi_from_body
 from .model import BODY_SIZE, RobotModel, body_slices
@@ -28,7 +27,7 @@ from .recording import Rows
 DEFAULT_MASS = 1.0  # kg, of a body the description says nothing about
 _SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 _LEAST = 1e-3  # weight of a row before friction is known
-_LEAST_FREE = 0.1  # part of the rows of a joint that a fit leaves free at least
+_LEAST_FREE = 0.1  # part of the rows that a fit leaves free at least
 
 
 @dataclass(frozen=True)
@@ -116,9 +115,6 @@ def rest_weights(rows: Rows, phi: Array, rms: Array) -> Array:
 
 def fit_unconstrained(rows: Rows) -> FreeFit:
     """Least squares, rows near rest weighted by the friction of a first fit, which leaves them out.
-
-    Raises:
-        InvalidData: numbers beyond those of a robot.
     """
     scale = description_reference(rows.model)
     least = np.maximum(_SMALLEST * np.sqrt(np.mean(rows.effort**2, axis=0)), 1e-9)
@@ -126,28 +122,17 @@ def fit_unconstrained(rows: Rows) -> FreeFit:
     sign = np.minimum(np.abs(rows.model.signs(rows.regressor)), 1.0)
     moves = sign.max(axis=0) > 0.5  # else one row is as good as another
     weights: Array = np.where(moves, np.maximum(sign**2, _LEAST), 1.0)
-    for last in (False, True):
+    for k in range(4):
         rows = replace(rows, weights=weights)
-        total = np.sqrt(np.mean(weights**2, axis=0))
-        for _ in range(2):
-            factor, target = rows.factor(noise)
-            try:  # like the reference where the data say nothing
-                phi = scale.phi + scale.unit @ np.linalg.lstsq(
-                    factor @ scale.unit, target - factor @ scale.phi, rcond=1e-9)[0]
-            except np.linalg.LinAlgError:
-                raise InvalidData("no robot can be fitted to these numbers: positions or torques "
-                                  "are far beyond those of a robot") from None
-            error = rows.residual(phi) / total
-            noise = equivalent_white_noise(error, least)
+        factor, target = rows.factor(noise)
+        # Like the reference where the data say nothing.
+        u, _, rank, _ = np.linalg.lstsq(factor @ scale.unit, target - factor @ scale.phi, 1e-9)
+        phi = scale.phi + scale.unit @ u
+        error = rows.residual(phi) / np.sqrt(np.mean(weights**2, axis=0))
+        noise = equivalent_white_noise(error, least)
         rms = np.maximum(np.sqrt(np.mean(error**2, axis=0)), least)
-        if not last:
+        if k == 1:
             weights = rest_weights(rows, phi, rms)
-    # Of the independent rows that stand for a joint's, the fit used up the trace of its part of the
-    # hat matrix.
-    s, right = np.linalg.svd(rows.factor(noise)[0] @ scale.unit)[1:]
-    known = s > 1e-9 * s.max(initial=0.0)
-    across = scale.unit @ right[known].T / s[known]
-    used = [np.sum((own @ across)**2) for own in np.moveaxis(
-        rows.regressor * np.expand_dims(rows.weights / noise, 2), 1, 0)]
-    free = 1.0 - used / np.maximum(len(rows.effort) * (rms / noise)**2, 1.0)
-    return FreeFit(phi, rows, rms, noise / np.sqrt(np.maximum(free, _LEAST_FREE)))
+    # Of the independent rows, the fit used up one for each parameter that it found.
+    free = 1.0 - rank / max(len(error) * float(np.sum((rms / noise) ** 2)), 1.0)
+    return FreeFit(phi, rows, rms, noise / np.sqrt(max(free, _LEAST_FREE)))

@@ -8,7 +8,8 @@ to the root.
 
 Terms: ``tau_k = fv_k dq_k + fc_k sgn(dq_k) + fo_k + Ia_k ddq_k`` (Sousa and Cortesao 2014, eq. 27,
 and its text on drive chains; ``Ia`` is seen from the joint: gear ratio squared times the rotor's),
-and friction of gears under load, ``fl_k sgn(dq_k) |tau_b|`` with the torque tau_b of the bodies.
+and friction of gears under load, ``fl_k sgn(dq_k) |tau_b|`` with the torque tau_b of the bodies as
+described.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from ..motion.robot import parse_urdf
 BODY_TERMS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 BODY_SIZE = len(BODY_TERMS)
 BASE_SIZE = 6  # velocities of a floating base
+# Terms of a joint: N m s/rad; N m; N m, of the friction of both directions, or of the sensor; and
+# kg m^2 of motor and gear, seen from the joint; friction per torque of the bodies.
 VISCOUS, COULOMB, OFFSET, DRIVE, LOAD = "viscous", "coulomb", "offset", "drive_inertia", "load"
 NOT_NEGATIVE = (VISCOUS, COULOMB, DRIVE, LOAD)
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2
@@ -36,26 +39,15 @@ _STEP = 1e-9  # rad/s below which friction fades where it is a step
 
 @dataclass(frozen=True)
 class JointTerms:
-    """Which terms the torque of every joint has besides rigid bodies."""
+    """What the torque of every joint has besides rigid bodies."""
 
-    viscous: bool = True  # N m s/rad
-    coulomb: bool = True  # N m
-    offset: bool = True  # N m, of the friction of both directions, or of the torque sensor
-    drive_inertia: bool = False  # kg m^2, of motor and gear, seen from the joint
+    names: tuple[str, ...] = (VISCOUS, COULOMB, OFFSET)  # of the terms, in the order of the columns
     # rad/s, below which Coulomb friction fades, as tanh(dq / speed); 0: a step, which the noise of
     # dq throws from side to side around rest.
     coulomb_velocity: float = 0.0
-    load: bool = False  # friction in proportion to the torque of the bodies
-    load_bodies: tuple[float, ...] = ()  # their parameters (10 bodies,)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the terms of one joint, in the order of the columns."""
-        return tuple(name for name in (VISCOUS, COULOMB, OFFSET, DRIVE, LOAD)
-                     if getattr(self, name))
 
 
-NO_TERMS = JointTerms(viscous=False, coulomb=False, offset=False)
+NO_TERMS = JointTerms(())
 
 
 def mean_sign(dq: Array, ddq: Array, speed: float, span: float) -> Array:
@@ -84,7 +76,7 @@ class RobotModel:
         links: number of the body that each link belongs to, by name; -1: none moves it.
 
     Raises:
-        InvalidModel: no joint, a joint with several degrees of freedom, terms of another robot.
+        InvalidModel: no joint, or a joint with several degrees of freedom.
     """
 
     def __init__(self, description: pin.Model, terms: JointTerms | None = None,
@@ -110,9 +102,6 @@ class RobotModel:
             *(f"{term}({body})" for body in self.bodies for term in BODY_TERMS),
             *(f"{term}({joint})" for joint in self.joint_names for term in self.terms.names))
         self.size, self.inertial = len(self.parameter_names), BODY_SIZE * len(self.bodies)
-        if len(self.terms.load_bodies) not in (0, self.inertial):
-            raise InvalidModel(f"load_bodies of the joint terms has {len(self.terms.load_bodies)} "
-                               f"numbers; the robot has {len(self.bodies)} bodies of ten")
 
     @classmethod
     def from_urdf(cls, urdf: str, terms: JointTerms | None = None, floating_base: bool = False,
@@ -139,10 +128,6 @@ class RobotModel:
     def with_gravity(self, gravity: ArrayLike) -> RobotModel:
         """The same robot under another gravity (3,) [m/s^2], such as a tilted mounting."""
         return RobotModel(self._model, self.terms, gravity)
-
-    def with_terms(self, terms: JointTerms) -> RobotModel:
-        """The same robot with other joint terms."""
-        return RobotModel(self._model, terms, self.gravity)
 
     def body_slice(self, body: str | int) -> slice:
         """Where the ten parameters of a body are."""
@@ -189,16 +174,10 @@ class RobotModel:
         return self.body_slice(body), self._model.frames[frame].placement
 
     @property
-    def limits(self) -> tuple[Array, Array]:
-        """Lowest and highest position (joints, 2) [rad or m], and largest effort (joints,) [N m or
-        N]; infinite where the description says none."""
-        model = self._model
-        places = np.array([[limit[joint.idx_q] for limit in (
-            model.lowerPositionLimit, model.upperPositionLimit)] for joint in self._joints])
-        given = (places[:, 0] < places[:, 1]) & [joint.nq == 1 for joint in self._joints]
-        efforts = model.effortLimit[self.nv - len(self._joints):]
-        return (np.where(given[:, None], places, [-np.inf, np.inf]),
-                np.where(efforts > 0.0, efforts, np.inf))
+    def effort_limits(self) -> Array:
+        """Largest effort (joints,) [N m or N]; infinite where the description says none."""
+        efforts = self._model.effortLimit[self.nv - len(self._joints):]
+        return np.where(efforts > 0.0, efforts, np.inf)
 
     @property
     def slides(self) -> np.ndarray:
@@ -235,12 +214,12 @@ class RobotModel:
         bodies = out[:, :, :self.inertial]
         for rows, configuration, v, a in zip(bodies, self._configuration(q), dq, ddq, strict=True):
             rows[:] = pin.computeJointTorqueRegressor(self._model, self._data, configuration, v, a)
-        bodies[:] = bodies.reshape(len(q), self.nv, -1, BODY_SIZE)[..., _FROM_PINOCCHIO].reshape(
-            bodies.shape)
+        bodies[:] = bodies.reshape(len(q), self.nv, len(self.bodies), BODY_SIZE)[
+            ..., _FROM_PINOCCHIO].reshape(bodies.shape)
         sign = mean_sign(dq, ddq, self.terms.coulomb_velocity, span)
         columns = {VISCOUS: dq, COULOMB: sign, OFFSET: np.ones_like(dq), DRIVE: ddq}
-        if self.terms.load:
-            columns[LOAD] = sign * np.abs(bodies @ np.array(self.terms.load_bodies))
+        if LOAD in self.terms.names:
+            columns[LOAD] = sign * np.abs(bodies @ self.nominal[:self.inertial])
         rows = np.arange(self.nv - len(self.joint_names), self.nv)
         for term in self.terms.names:
             out[:, rows, self.term_indices(term)] = columns[term][:, rows]

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.ndimage import binary_dilation
 
 from ..errors import InvalidData, NotEnoughData, RecordingError
 from ..inertia import Array
@@ -26,12 +25,9 @@ from ..samples.ring import spacing_of
 from .model import RobotModel
 
 LOW_PASS = 0.4  # s
-_SECOND = 1_000_000_000
-_BREAK = 4 * _SECOND  # between recordings that are joined
 _LARGEST = 1e9  # of positions and efforts: no robot has more
 _AT_ONCE = 2000  # bins whose motion and regressors are in memory at a time
-_NEAR = 5  # bins; samples of a topic as slow as 10 Hz are not holes in it
-_COVERED = 0.6  # share of a kernel that must lie that near to samples
+PAUSE = 20  # bins between two of a slow topic at most; longer is a break
 
 Regressor = Callable[[Array, Array, Array], Array]
 
@@ -43,44 +39,19 @@ class JointRecording(NamedTuple):
         names: of the joints; empty: those of the description, in its order.
         stamps: (n,) whole nanoseconds.
         q: (n, joints) [rad] or [m]; effort: (n, joints) [N m], [N], or motor currents [A].
-        urdf: robot description that was recorded; empty if none was.
-        notes: choices that were made in reading.
     """
 
     names: tuple[str, ...]
     stamps: np.ndarray
     q: Array
     effort: Array
-    urdf: str = ""
-    notes: tuple[str, ...] = ()
 
-    @classmethod
-    def join(cls, recordings: Sequence[JointRecording]) -> JointRecording:
-        """Recordings of the same joints one after the other, with breaks between them that no
-        filter bridges; the first keeps its times."""
-        stamps = [recordings[0].stamps]
-        for recording in recordings[1:]:
-            # Whole seconds, so that its samples fall into the same bins as without the others.
-            later = -((recording.stamps[0] - stamps[-1][-1] - _BREAK) // _SECOND) * _SECOND
-            stamps.append(recording.stamps + later)
-        return cls(recordings[0].names, np.concatenate(stamps),
-                   np.concatenate([each.q for each in recordings]),
-                   np.concatenate([each.effort for each in recordings]))
-
-    def turned(self, names: Sequence[str]) -> JointRecording:
-        """With the opposite sign of the efforts of these joints (raises RecordingError)."""
-        for name in set(names) - set(self.names):
-            raise RecordingError(f"the sign of the efforts of '{name}' cannot be turned; the "
-                                 f"recording has {', '.join(self.names) or 'joints without names'}")
-        return self._replace(effort=np.where(np.isin(self.names, names), -1.0, 1.0) * self.effort
-                             ) if names else self
-
-    def of_joints(self, names: Sequence[str]) -> JointRecording:
-        """The samples of these joints, in their order; repeated and late samples and those that are
-        no numbers left out.
+    def of_joints(self, names: Sequence[str], turned: Sequence[str] = ()) -> JointRecording:
+        """The samples of these joints, in the order of names and of time, some with the opposite
+        sign of their efforts; samples that repeat a time or are no numbers are left out.
 
         Raises:
-            RecordingError: a joint is missing, or no two samples are left.
+            RecordingError: a joint is missing, or one to turn; or no two samples are left.
             InvalidData: arrays of other shapes or types.
         """
         there = self.names or tuple(names)
@@ -89,6 +60,8 @@ class JointRecording(NamedTuple):
                 f"the recording has {np.shape(self.q)[-1]} joints{', ' * bool(self.names)}"
                 f"{', '.join(self.names) or ' without names'}; the robot description has "
                 f"{', '.join(names)}: --joints names those that moved and that it holds")
+        for name in set(turned) - set(names):
+            raise RecordingError(f"effort_sign names '{name}'; joints are {', '.join(names)}")
         stamps, columns = np.asarray(self.stamps), [there.index(name) for name in names]
         if stamps.dtype.kind not in "iu":
             raise InvalidData(f"stamps are of type {stamps.dtype}; they must be whole nanoseconds, "
@@ -96,14 +69,14 @@ class JointRecording(NamedTuple):
         q, effort = (as_rows(what, values, (len(stamps), len(there)))[:, columns]
                      for what, values in (("positions", self.q), ("efforts", self.effort)))
         # Comparisons with NaN are false.
-        good = (np.abs(np.hstack([q, effort])) < _LARGEST).all(axis=1)
-        newest = np.maximum.accumulate(np.where(good, stamps, np.iinfo(np.int64).min))
-        good[1:] &= stamps[1:] > newest[:-1]
-        if good.sum() < 2:
+        good = np.flatnonzero((np.abs(np.hstack([q, effort])) < _LARGEST).all(axis=1))
+        times, first = np.unique(stamps[good], return_index=True)
+        if len(times) < 2:
             raise RecordingError("the recording holds fewer than two joint states with positions "
-                                 "and efforts of all joints, and times that increase")
-        return self._replace(names=tuple(names), stamps=stamps[good], q=q[good],
-                             effort=effort[good])
+                                 "and efforts of all joints; --joints names those that moved")
+        return self._replace(names=tuple(names), stamps=times, q=q[good[first]],
+                             effort=np.where(np.isin(names, turned), -1.0, 1.0)
+                             * effort[good[first]])
 
 
 @dataclass(frozen=True)
@@ -147,8 +120,6 @@ class RowFilter:
     def __init__(self, recording: JointRecording, delay: float = 0.0, low_pass: float = LOW_PASS
                  ) -> None:
         stamps, q = recording.stamps, np.unwrap(recording.q, axis=0)
-        if len(stamps) < 2:
-            raise NotEnoughData("the recording holds fewer than two samples")
         number, begin, count = np.unique(stamps // BIN_NS, return_index=True, return_counts=True)
         effort = np.add.reduceat(recording.effort, begin) / count[:, None]
         wanted = number * BIN_NS + np.add.reduceat(stamps % BIN_NS, begin) // count - int(
@@ -160,24 +131,23 @@ class RowFilter:
         self.motion = np.stack(motion)[:, good]
         half = max(round(low_pass / BIN) // 2, 1)
         step = max(half // 4, 1)
-        kernel = np.cos(0.5 * np.pi * np.arange(-half, half + 1) / (half + 1)) ** 2
         first, last = self.number[[0, -1]]
-        samples = np.zeros(last - first + 1)
-        samples[self.number - first] = count
         middles = np.arange(-(-(first + half) // step) * step, last - half + 1, step)
-        under = middles[:, None] - first + np.arange(-half, half + 1)
-        near_samples = binary_dilation(samples > 0.0, iterations=_NEAR)
-        weights = samples[under] * kernel
-        good = (near_samples[under] @ kernel > _COVERED * kernel.sum()) & weights.any(axis=1)
+        begin, end = (np.searchsorted(self.number, middles + side) for side in (-half, half + 1))
+        breaks = np.cumsum(np.diff(self.number, prepend=first) > PAUSE)
+        good = (breaks[begin] == breaks[end - 1]) & (self.number[begin] <= middles) & (
+            middles <= self.number[end - 1])
         if not good.any():
             raise NotEnoughData(f"the recording is too short for a filter of {low_pass:g} s")
-        weights = weights[good] / weights[good].sum(axis=1, keepdims=True)
-        row, column = np.nonzero(weights)
-        bins = (np.cumsum(samples > 0.0) - 1)[under[good]]
-        self._mean = sparse.csc_array((weights[row, column], (row, bins[row, column])),
-                                      (len(weights), len(self.number)))
+        middles, begin, size = middles[good], begin[good], (end - begin)[good]
+        row = np.repeat(np.arange(len(size)), size)
+        column = np.arange(len(row)) + (begin - np.cumsum(size) + size)[row]
+        off = (self.number[column] - middles[row]) / (half + 1)
+        weights = count[column] * np.cos(0.5 * np.pi * off) ** 2
+        self._mean = sparse.csc_array((weights / np.bincount(row, weights)[row], (row, column)),
+                                      (len(middles), len(self.number)))
         self.low_pass, self.half = low_pass, (half + 1) * BIN
-        self.time = (middles[good] + 0.5) * BIN
+        self.time = (middles + 0.5) * BIN
         self.effort = self._mean @ effort
         self.effort_rate = self._mean @ np.gradient(effort, BIN * self.number, axis=0)
 
@@ -194,9 +164,8 @@ class RowFilter:
         """Low-passed rows of a model."""
         return Rows(model, self.time, self.mean(partial(model.regressor, span=BIN)), self.effort)
 
-    def split(self, stamp: int | None) -> tuple[slice, slice]:
-        """The rows of what was recorded before a stamp [ns] (None: all), and of what came after."""
-        if stamp is None:
-            return slice(None), slice(0)
-        before, after = np.searchsorted(self.time, 1e-9 * stamp + np.array([-1, 1]) * self.half)
+    def split(self, share: float) -> tuple[slice, slice]:
+        """The rows of a share of the time, 1: all, and those after it, which share no sample."""
+        cut = self.time[0] + share * np.ptp(self.time) if share < 1.0 else np.inf
+        before, after = np.searchsorted(self.time, cut + np.array([-1, 1]) * self.half)
         return slice(0, before), slice(after, None)

@@ -24,7 +24,7 @@ from ..limits import MAX_ROBOT_BYTES
 from ..motion.motion import BIN
 from .model import COULOMB, OFFSET, VISCOUS, JointTerms, RobotModel
 
-_KIND, _VERSION = "inertial_id_ros robot", 3
+_KIND, _VERSION = "inertial_id_ros robot", 4
 FRICTION_DRIFT = 0.05  # of itself, by which friction may have changed since (one deviation)
 _SMALLEST = 0.01  # of the robot's noise: errors that move torques less are left out
 _TRIALS = 100  # random motions that tell how much each moves them
@@ -88,7 +88,7 @@ def load_robot(path: str | Path) -> IdentifiedRobot:
             raise DamagedFile("its noise and gains must be positive")
         return IdentifiedRobot(
             tuple(tree["joints"]), tuple(tree["bodies"]),
-            JointTerms(**{**terms, "load_bodies": tuple(map(float, terms["load_bodies"]))}),
+            JointTerms(tuple(terms["names"]), float(terms["coulomb_velocity"])),
             numbers(tree, "gravity", 3), float(tree["delay"]), numbers(tree, "phi", p),
             numbers(tree, "covariance", p, p), noise, currents)
     except OSError as error:
@@ -111,7 +111,7 @@ class TorqueLoad:
     """Makes rows of one robot, of a description, and one frame of the payload, a link.
 
     Attributes:
-        model: its regressor; robot: as identified; joints: j.
+        model: its regressor; robot: as identified; joints: j; width: numbers in a row.
         friction: (j,) Coulomb friction; typical: (j,) torque by its errors in random motion [N m].
         in_proportion: (j, e) errors per torque of each joint.
 
@@ -136,28 +136,21 @@ class TorqueLoad:
         sizes, turn = np.linalg.svd(scaled, full_matrices=False)[1:]
         root = root @ turn[sizes > _SMALLEST * np.sqrt(_TRIALS)].T
         self._root, self.in_proportion = root[:size], root[size:]
-
-    @property
-    def width(self) -> int:
-        """Numbers in a row."""
-        return self.joints * (3 + PARAMETERS + self._root.shape[1])
+        self.width = self.joints * (3 + PARAMETERS + root.shape[1])
 
     def rows(self, q: Array, dq: Array, ddq: Array, torque: Array) -> Array:
         """Rows (n, width) of motion and measured torques (n, j)."""
-        if not len(q):
-            return np.empty((0, self.width))
         Y = self.model.regressor(q, dq, ddq, BIN)
         own = Y @ self.robot.phi
-        parts = (torque - own, own, self.model.signs(Y), Y[:, :, self._carrier] @ self._to_body,
-                 Y @ self._root)
-        return np.concatenate([part.reshape(len(q), -1) for part in parts], axis=1)
+        parts = np.stack([torque - own, own, self.model.signs(Y)], axis=2)
+        return np.concatenate([parts, Y[:, :, self._carrier] @ self._to_body, Y @ self._root],
+                              axis=2).reshape(len(q), self.width)
 
     def columns(self, rows: Array) -> LoadColumns:
         """What rows (n, width) hold."""
-        n, j = len(rows), self.joints
-        torque, own, sign, A, errors = np.split(rows, j * np.array([1, 2, 3, 3 + PARAMETERS]), 1)
-        return LoadColumns(torque, own, sign, A.reshape(n, j, PARAMETERS),
-                           errors.reshape(n, j, self._root.shape[1]))
+        parts = rows.reshape(len(rows), self.joints, self.width // self.joints)
+        return LoadColumns(*np.moveaxis(parts[..., :3], 2, 0), *np.split(
+            parts[..., 3:], [PARAMETERS], axis=2))
 
 
 def _error_root(model: RobotModel, robot: IdentifiedRobot) -> Array:

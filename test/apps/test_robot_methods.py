@@ -200,10 +200,9 @@ def test_what_identify_robot_writes_is_feasible(recorded: dict[str, Any], tmp_pa
                      "--terms", "viscous,coulomb,offset", "--method", method, "--json",
                      str(tmp_path / "found.json")]) == 0
         found = json.loads((tmp_path / "found.json").read_text())
-        for urdf in ("", recorded["urdf"]):
-            answer = api.check_base_parameters(found, urdf)
-            assert answer["feasible"], (method, answer["margin"])
-            assert answer["distance"] < 1e-5
+        answer = api.check_base_parameters(found)
+        assert answer["feasible"], (method, answer["margin"])
+        assert answer["distance"] < 1e-5
 
 
 def test_contradicting_bounds_and_unknown_methods_are_refused(recorded: dict[str, Any]) -> None:

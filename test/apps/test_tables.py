@@ -231,7 +231,7 @@ def test_joints_of_robots_are_read_by_the_same_rules(tmp_path: Path, q: str, eff
              "efforts": {joint: effort.format(joint) for joint in joints}} if " " in q else {}
     columns = tmp_path / "columns.yaml"
     columns.write_text(json.dumps({"rate": 100.0, **named}))
-    got = read_recording(csv(tmp_path / "a.csv", names, rows, cell), columns)
+    got, *_ = read_recording(csv(tmp_path / "a.csv", names, rows, cell), columns)
     assert got.names == (() if q == "q_{}" else tuple(joints))
     np.testing.assert_allclose(got.q, MOTION.q)
     np.testing.assert_allclose(got.effort, LOAD)

@@ -33,7 +33,7 @@ CURRENTS = Drives(np.array([2.0, 3.0]), np.diag([0.01, 0.04]), np.ones((26, 2)))
 @pytest.mark.parametrize("joints", [2, 20])
 def test_a_robot_of_many_joints_comes_back_to_the_last_bit(tmp_path: Path, joints: int) -> None:
     """From 15 joints on the covariance alone has more than a megabyte of digits."""
-    made = replace(robot(joints), terms=JointTerms(load=True, load_bodies=(0.1,) * 10 * joints),
+    made = replace(robot(joints), terms=JointTerms(("viscous", "load"), 0.01),
                    currents=CURRENTS if joints == 2 else None)
     save_robot(tmp_path / "a.robot", made)
     assert joints == 2 or (tmp_path / "a.robot").stat().st_size > 1_000_000

@@ -12,13 +12,14 @@ import pytest
 from robots import random_tree, unfiltered
 
 from inertial_id_ros.inertia import is_consistent, phi_from_body
+from inertial_id_ros.robot import TERMS
 from inertial_id_ros.robot.base_parameters import (
     BaseParameters,
     fit_base_parameters,
     fit_feasible,
     structural_base_parameters,
 )
-from inertial_id_ros.robot.constraints import FORMS, Limits, robot_limits
+from inertial_id_ros.robot.convex import FORMS, Limits, robot_limits
 from inertial_id_ros.robot.fit import RobotFit, covariance_and_share, fit_robot, identify
 from inertial_id_ros.robot.least_squares import Reference, description_reference, make_reference
 from inertial_id_ros.robot.model import JointTerms, RobotModel
@@ -41,7 +42,8 @@ class Case(NamedTuple):
 def case(rng: np.random.Generator, joints: int = 4, samples: int = 60, drives: bool = True
          ) -> Case:
     """So little and so noisy data that the constraints bind."""
-    model = RobotModel.from_urdf(random_tree(rng, joints), JointTerms(drive_inertia=drives))
+    terms = JointTerms(TERMS[:4] if drives else TERMS[:3])
+    model = RobotModel.from_urdf(random_tree(rng, joints), terms)
     truth = model.nominal
     for j in range(joints):
         for term, value in zip(model.terms.names, (0.3, 0.2, 0.1, 0.02), strict=False):
@@ -182,4 +184,4 @@ def test_a_model_that_lacks_drive_inertia_trusts_the_description_less(
         rng: np.random.Generator) -> None:
     """Links would have to carry it: so that it costs little, the pull is eased."""
     assert fitted(rng, drive=2.0, terms=JointTerms()).eased < 1.0
-    assert fitted(rng, drive=2.0, terms=JointTerms(drive_inertia=True)).eased == 1.0
+    assert fitted(rng, drive=2.0, terms=JointTerms(TERMS[:4])).eased == 1.0

@@ -14,7 +14,6 @@ from inertial_id_ros.robot.base_parameters import (
     fit_base_parameters,
     structural_base_parameters,
 )
-from inertial_id_ros.robot.constraints import robot_limits
 from inertial_id_ros.robot.convex import (
     STABILITY,
     Box,
@@ -22,10 +21,11 @@ from inertial_id_ros.robot.convex import (
     fit_mass_points,
     nearest_robot,
     null_space_prior,
+    robot_limits,
     uniform_box,
 )
 from inertial_id_ros.robot.least_squares import make_reference
-from inertial_id_ros.robot.model import BASE_SIZE, NO_TERMS, RobotModel
+from inertial_id_ros.robot.model import BASE_SIZE, BODY_TERMS, NO_TERMS, RobotModel
 from inertial_id_ros.robot.recording import Rows
 
 BOX = Box(np.array([-0.1, -0.2, 0.0]), np.array([0.3, 0.2, 0.4]))
@@ -62,7 +62,8 @@ def test_one_body_is_the_optimum_of_bounded_least_squares(rng: np.random.Generat
     truth = phi_from_body(2.0, np.array([0.45, 0.0, 0.2]), np.diag([0.03, 0.03, 0.04]))
     rows = rng.normal(size=(40, 10)) @ np.linalg.inv(scale.unit) * 30.0
     target = rows @ truth + rng.normal(size=40)
-    found = fit_mass_points(rows, target, lambda _: [], [BOX], scale)
+    limits = robot_limits([f"{term}(a)" for term in BODY_TERMS], make_reference(BODY, 1))
+    found = fit_mass_points(rows, target, limits, [BOX], scale)
     points = BOX.points()
     columns, size = point_columns(points), 2.0 / len(points)
     prior, wanted = null_space_prior(rows, scale)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from robots import panda, random_tree, recording, ur10e
 from torque_arm import COULOMB, URDF, VISCOUS, identify_arm, simulate, wide_motion
 
-from inertial_id_ros.robot import METHODS, RobotRequest
+from inertial_id_ros.robot import METHODS, TERMS, RobotRequest
 from inertial_id_ros.robot.calibration import align_recording, gains_from_payload
 from inertial_id_ros.robot.identify import identify_described_robot
 from inertial_id_ros.robot.least_squares import fit_unconstrained, friction_weight
@@ -41,9 +40,6 @@ def test_filtered_rows_still_satisfy_the_equations_of_motion(rng: np.random.Gene
     slope = np.gradient(rows.effort, rows.time, axis=0)
     np.testing.assert_allclose(filtered.effort_rate[middle], slope[middle],
                                atol=0.05 * np.abs(slope).max())
-
-
-# Rows near rest
 
 
 def test_friction_of_either_sign_is_noise_of_that_variance(rng: np.random.Generator) -> None:
@@ -109,9 +105,8 @@ def test_tilt_and_delay_are_found(rng: np.random.Generator) -> None:
 def test_drives_and_friction_by_load_are_found_as_they_are(size: float) -> None:
     """Of an arm that has them, and of one that does not; nothing is said of the terms."""
     truth = {"viscous": 1.0, "coulomb": 1.0, "drive_inertia": 0.3 * size, "load": 0.1 * size}
-    model = RobotModel.from_urdf(URDF, JointTerms(True, True, True, True, 0.003, True))
+    model = RobotModel.from_urdf(URDF, JointTerms(TERMS, 0.003))
     phi = model.nominal
-    model = model.with_terms(replace(model.terms, load_bodies=tuple(phi[:60])))
     for term, value in truth.items():
         phi[model.term_indices(term)] = value
     t = np.arange(0.0, 30.0, 0.004)
@@ -160,7 +155,7 @@ def test_motor_currents_of_a_real_ur10e_tell_the_gains_of_its_controller(data_fo
     """They come from the controller's target currents and torques, which the pair was not told."""
     folder = data_folder / "ur10e_motor_current"
     free, held = (np.load(folder / f"{name}.npz") for name in ("unloaded", "loaded_2.805kg"))
-    model = RobotModel.from_urdf(ur10e(np.random.default_rng(0)), JointTerms(drive_inertia=True))
+    model = RobotModel.from_urdf(ur10e(np.random.default_rng(0)), JointTerms(TERMS[:4]))
     found = gains_from_payload(*(RowFilter(recording(d["t"], d["q"], d["current"])
                                            ).rows(model) for d in (free, held)), 2.805)
     for j, gain in enumerate(found.gain):

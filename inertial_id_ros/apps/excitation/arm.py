@@ -116,8 +116,11 @@ class Arm(RobotModel):
             if (leader := model_of(urdf)[1][k + 1].name) != name:
                 raise InvalidModel(f"joint '{name}' follows joint '{leader}' (mimic); joints that "
                                    "move the frame must move on their own")
-        places, self.effort = self.limits
-        self.lower, self.upper = places.T
+        first = [joint.idx_q for joint in self._joints]
+        turns = np.where([joint.nq == 2 for joint in self._joints], np.inf, 0.0)  # continuous
+        self.lower = model.lowerPositionLimit[first] - turns
+        self.upper = model.upperPositionLimit[first] + turns
+        self.effort = self.effort_limits
         self.speed = np.where(model.velocityLimit > 0.0, model.velocityLimit, np.inf)
         self._shapes = read_shapes(model, urdf)
         if box is not None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,7 +12,7 @@ from scipy.linalg import eigh
 
 from ...errors import RecordingError
 from ...export.documents import number, urdf_inertial
-from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio, pseudo_inertia
+from ...inertia import Array, body_from_phi, phi_from_pinocchio, pseudo_inertia
 from ...io.files import user_path
 from ...io.inputs import JointStates
 from ...motion.robot import parse_urdf
@@ -25,8 +24,9 @@ from ..recordings.tables import Columns, Table, columns_from_file, is_table
 
 
 def read_recording(path: Path, columns: Path | None = None, topic: str | None = None,
-                   described: bool = False) -> JointRecording:
-    """Read joint positions and efforts from a bag or a table (raises RecordingError, InvalidData,
+                   described: bool = False) -> tuple[JointRecording, str, list[str]]:
+    """Joint positions and efforts of a bag or a table, the robot description that it holds (empty:
+    none), and choices that were made in reading (raises RecordingError, InvalidData,
     InvalidSetting).
 
     Args:
@@ -39,7 +39,7 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
         table = Table(path, columns_from_file(user_path(columns)) if columns else Columns())
         states = table.joint_states(table.stamps(), True)
         return JointRecording(states.names, states.stamps, states.positions,
-                              np.asarray(states.efforts))
+                              np.asarray(states.efforts)), "", []
     # Joint states with efforts are what payloads from joint torques need, too.
     used = Settings().replace({
         "load.robot": "-", "wrench.sensor_frame": "-",
@@ -47,32 +47,24 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
         **({} if topic is None else {"joint_states.topic": topic})})
     recording = read_bag(path, used)
     blocks = [block for part in recording.parts for block in part if isinstance(block, JointStates)]
-    found = _of_blocks(blocks)
-    skipped = recording.damaged - len(found.stamps) + sum(len(block.stamps) for block in blocks)
-    left_out = [f"{skipped} joint states without efforts, or of other joints, left out"]
-    return found._replace(urdf=recording.description, notes=(
-        *recording.notes, *found.notes, *left_out[:skipped]))
-
-
-def _of_blocks(blocks: Sequence[JointStates]) -> JointRecording:
-    """The samples of the joints that carry efforts (raises RecordingError)."""
-    used = [(block, np.asarray(block.efforts)) for block in blocks if block.efforts is not None
-            and len(set(block.names)) == len(block.names) == block.positions.shape[1]]
-    if not used:
+    names = tuple(dict.fromkeys(name for block in blocks for name in block.names))
+    stamps = np.concatenate([np.empty(0, np.int64), *(block.stamps for block in blocks)])
+    rows, end = np.full((2, len(stamps), len(names)), np.nan), 0
+    for block in blocks:
+        begin, end = end, end + len(block.stamps)
+        for row, values in zip(rows, (block.positions, block.efforts), strict=True):
+            if values is not None and values.shape[1] == len(block.names):
+                row[begin:end, [names.index(name) for name in block.names]] = values
+    without = np.isnan(rows[1]).all(axis=0)
+    if without.all():
         raise RecordingError("no joint states of the recording carry efforts beside positions")
-    largest, efforts = max(used, key=lambda each: len(each[0].stamps))
-    names = tuple(np.array(largest.names)[np.isfinite(efforts).any(axis=0)].tolist())
-    if not names:
-        raise RecordingError("no effort in the joint states of the recording is a number")
-    without = sorted({name for block in blocks for name in block.names} - set(names))
-    parts = [(block.stamps, *(each[:, [block.names.index(name) for name in names]]
-                              for each in (block.positions, efforts)))
-             for block, efforts in used if set(names) <= set(block.names)]
-    stamps, q, effort = (np.concatenate(each) for each in zip(*parts, strict=True))
-    order = np.argsort(stamps, kind="stable")
-    note = f"left out, as no message brings them with an effort: {', '.join(without)}"
-    return JointRecording(names, stamps[order], q[order], effort[order],
-                          notes=(note,) if without else ())
+    left_out = {"joints without efforts": ", ".join(np.array(names)[without]),
+                "joint states without efforts": recording.damaged + int(
+                    np.isnan(rows[1]).all(axis=1).sum())}
+    q, effort = rows[:, :, ~without]
+    found = JointRecording(tuple(np.array(names)[~without].tolist()), stamps, q, effort)
+    return found, recording.description, [*recording.notes, *(
+        f"{what} left out: {which}" for what, which in left_out.items() if which)]
 
 
 def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
@@ -98,8 +90,9 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
         if locked:
             described = model.nominal[where] - phi_from_pinocchio(
                 full.inertias[mover].toDynamicParameters())  # of those on locked joints
-            share = 1.0 if is_consistent(body - described) else 0.5 / float(eigh(
+            most = float(eigh(  # of the body
                 pseudo_inertia(described), pseudo_inertia(body), eigvals_only=True)[-1])
+            share = 1.0 if most < 1.0 else 0.5 / most
             body = body - share * described
             for part in (part for link in locked for part in links[link].findall("inertial/*")
                          if share < 1.0):

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from ...cli import NO_ESTIMATE, OK, Parser, exit_status, names, numbers
-from ...errors import InvalidModel, InvalidSetting, printable
+from ...errors import DamagedFile, InvalidModel, InvalidSetting, printable
 from ...io import files
 from ...motion.robot import read_description
 from ...robot import METHODS, TERMS, RobotRequest, check_base_parameters, save_robot
@@ -22,7 +22,7 @@ from .page import diagnose, result_json, robot_page, robot_sections
 
 _TOPIC = "joint_states.topic"
 _SETTINGS = {item.name: item for item in fields(RobotRequest) if item.metadata}
-_OPTIONS: tuple[tuple[str, type, str, str], ...] = (
+_OPTIONS: tuple[tuple[str, Callable[[str], Any], str, str], ...] = (
     ("--urdf", Path, "FILE", "robot description (default: the one in the bag)"),
     ("--columns", Path, "FILE", "YAML file with the names of the columns of tables: time, joints, "
      "efforts, time_unit, rate (docs/recordings.md)"),
@@ -34,12 +34,11 @@ _OPTIONS: tuple[tuple[str, type, str, str], ...] = (
     ("--loaded", Path, "RECORDING", "efforts are motor currents [A]; with this recording of the "
      "robot with a payload of --payload-mass on its last link, the gains of the drives are found"),
     ("--payload-mass", float, "X", "mass of the payload of --loaded [kg]"),
-    ("--gains", str, "A,B,...", "efforts are motor currents [A]; gains of the drives, in the order "
-     "of the joints [N m/A]"),
-    ("--effort-sign", str, "A,B,...", "joints whose efforts have the opposite sign"),
-    ("--joints", str, "A,B,...", "joints that move; others are locked at zero (default: all)"),
-    ("--terms", str, "A,B,...", f"terms of every joint, out of {', '.join(TERMS)} (default: "
-     "these, and friction in proportion to the load)"),
+    ("--gains", lambda text: numbers(f"--gains {text}", text, "numbers"), "A,B,...",
+     "efforts are motor currents [A]; gains of the drives, in the order of the joints [N m/A]"),
+    ("--effort-sign", names, "A,B,...", "joints whose efforts have the opposite sign"),
+    ("--joints", names, "A,B,...", "joints that move; others are locked at zero (default: all)"),
+    ("--terms", names, "A,B,...", f"terms of every joint, of {', '.join(TERMS)} (default: all)"),
     ("--write-urdf", Path, "OUT", "write the description with these bodies"),
     ("--write-robot", Path, "OUT",
      "write a robot file, for payloads from joint torques (load.robot)"),
@@ -64,7 +63,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--test", metavar="RECORDING", type=Path, action="append", default=[],
         help="test the robot on this recording, and do not identify it from it (may be repeated)")
     for option, kind, metavar, text in _OPTIONS:
-        add(option, metavar=metavar, type=kind, help=text)
+        add(option, metavar=metavar, type=kind, help=text, default=() if kind is names else None)
     add("--method", default="lmi", choices=METHODS,
         help="lmi: bodies that exist, the description as a prior; fbpe, ols+bpfc: base parameters "
         "without a prior, the description for the rest; mass-points: points in the boxes of the "
@@ -97,63 +96,53 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
          "--report": args.report and files.report_file(args.report, args.recording[0])},
         {"the robot description": args.urdf, **{f"the recording {path}": path for path in paths}})
     topic, asked = _request(args)
-    turned = names(args.effort_sign or "")
     urdf = read_description(files.user_path(args.urdf)) if args.urdf else ""
     read = {}
     for path in paths:
-        read[path] = read_recording(path, args.columns, topic, bool(urdf)).turned(turned)
-        urdf = urdf or read[path].urdf
+        read[path], held, notes = read_recording(path, args.columns, topic, bool(urdf))
+        urdf = urdf or held
+        for note in notes if not args.quiet else ():
+            print(f"note: {printable(note)}")
     if not urdf:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
                            "gives none")
     result = identify_described_robot(
         urdf, [read[path] for path in args.recording],
-        RobotRequest(**asked, loaded=read.get(args.loaded)), [read[path] for path in args.test])
+        RobotRequest(**{**asked, "loaded": read.get(args.loaded)}),
+        [read[path] for path in args.test])
     title = ", ".join(map(str, args.recording))
-    if not args.quiet:
-        for note in dict.fromkeys(note for path in args.recording for note in read[path].notes):
-            print(f"note: {printable(note)}")
-        if result.unexplained is None:  # else the numbers are those of no robot
-            print_report(title, robot_sections(result), diagnose(result))
     if report_out is not None:
         files.write_atomically(report_out, robot_page(result, args.recording[0], words))
-    if result.unexplained is None:
-        if urdf_out is not None:
-            files.write_atomically(urdf_out, set_inertias(urdf, result.model, result.fit.phi))
-        if robot_out is not None:
-            save_robot(robot_out, result.robot)
-        if json_out is not None:
-            files.write_json(json_out, result_json(result, title))
+    if urdf_out is not None:
+        files.write_atomically(urdf_out, set_inertias(urdf, result.model, result.fit.phi))
+    if robot_out is not None:
+        save_robot(robot_out, result.robot)
+    if json_out is not None:
+        files.write_json(json_out, result_json(result, title))
     if not args.quiet:
-        files.print_written(*([report_out] if result.unexplained else outputs))
-    if result.unexplained is not None:
-        raise result.unexplained
+        print_report(title, robot_sections(result), diagnose(result))
+        files.print_written(*outputs)
     return OK
 
 
 def _request(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
     """The topic, and what else the command line asks for, by field of `RobotRequest` (raises
     InvalidSetting)."""
-    given: dict[str, Any] = {}
+    known, given = (_TOPIC, *_SETTINGS), dict[str, Any]()
     for text in args.settings:
         name, sign, value = text.partition("=")
-        if not sign or name not in (_TOPIC, *_SETTINGS):
-            raise InvalidSetting(f"--set {text}: expected NAME=VALUE, of "
-                                 + ", ".join((_TOPIC, *_SETTINGS)))
-        default = value if name == _TOPIC else _SETTINGS[name].default
-        if isinstance(default, float):
-            given[name], = numbers(name, value, "a number", 1)
-        elif isinstance(default, tuple):
-            given[name] = numbers(name, value, "three numbers", 3)
-        else:
-            given[name] = {"true": True, "false": False}.get(value, value.strip())
+        if not sign or name not in known:
+            raise InvalidSetting(f"--set {text}: expected NAME=VALUE, of {', '.join(known)}")
+        try:
+            given[name] = files.parse_yaml(value)
+        except DamagedFile as error:
+            raise InvalidSetting(f"--set {text}: {error}") from error
     if "gain_error" in given and not args.gains:
         raise InvalidSetting("gain_error is that of the gains that --gains gives")
-    gains = numbers(f"--gains {args.gains}", args.gains, "numbers") if args.gains else ()
-    return given.pop(_TOPIC, None), {
-        **given, "joints": names(args.joints or ""), "terms": names(args.terms or ""),
-        "gains": gains, "payload_mass": args.payload_mass, "method": args.method,
+    topic, options = given.pop(_TOPIC, None), vars(args) | {
         "constraints": _document(args.constraints)}
+    return topic, {item.name: options[item.name] for item in fields(RobotRequest)
+                   if options.get(item.name) is not None} | given
 
 
 def _document(path: Path | None) -> Mapping[str, Any]:
@@ -168,9 +157,7 @@ def _check_feasibility(args: argparse.Namespace) -> int:
     """Say whether a robot can have base parameters; returns the exit status."""
     if args.recording:
         raise InvalidSetting("--check-feasibility reads no recording; leave one of them out")
-    urdf = read_description(files.user_path(args.urdf)) if args.urdf else ""
-    found = check_base_parameters(_document(args.check_feasibility), urdf,
-                                  _document(args.constraints))
+    found = check_base_parameters(_document(args.check_feasibility), _document(args.constraints))
     if args.json:
         files.write_json(args.json, found)
     if not args.quiet:

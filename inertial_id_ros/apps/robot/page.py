@@ -12,8 +12,9 @@ import numpy as np
 
 from ...estimate import CONFIDENCE_95
 from ...inertia import report_from_phi, report_jacobian
+from ...robot.fit import Prediction
 from ...robot.identify import RobotResult
-from ...robot.model import NOT_NEGATIVE
+from ...robot.model import NOT_NEGATIVE, RobotModel
 from ..report import results
 from ..report.page import Section, chart, provenance_section, render
 from ..report.results import Cell, Diagnosis, Table, interval, percent
@@ -26,8 +27,7 @@ _SECONDS = 12.0  # of torque that are shown, in which single motions can be told
 def robot_sections(result: RobotResult) -> list[Section]:
     """What terminal and page show of an identified robot: torque and prediction error of every
     joint; bodies, amber where the description says it, not the data; terms of every joint."""
-    model, phi, covariance = result.model, result.fit.phi, result.fit.covariance
-    found, held = result.prediction, result.validation
+    model, fit, found, held = result.model, result.fit, result.prediction, result.validation
     torques = [(name, f"{found.torque[j]:.3f}", f"{found.error[j]:.4f}",
                 percent(found.error[j], found.torque[j]),
                 "" if held is None else percent(held.error[j], held.torque[j]))
@@ -35,24 +35,24 @@ def robot_sections(result: RobotResult) -> list[Section]:
     bodies: list[list[str | Cell]] = []
     for body in model.bodies:
         where, scale = model.body_slice(body), np.array(results.SCALES)
-        share, jacobian = result.fit.data_share[where], report_jacobian(phi[where])
-        spread = np.diag(jacobian @ covariance[where, where] @ jacobian.T)
-        values, sigma = scale * report_from_phi(phi[where]), scale * CONFIDENCE_95 * np.sqrt(spread)
+        phi, share, jacobian = fit.phi[where], fit.data_share[where], report_jacobian(
+            fit.phi[where])
+        spread = np.diag(jacobian @ fit.covariance[where, where] @ jacobian.T)
+        values, sigma = scale * report_from_phi(phi), scale * CONFIDENCE_95 * np.sqrt(spread)
         bodies.append([body, *(Cell(interval(values[i], sigma[i], i not in (1, 2, 3)),
                                     "" if share[i] > _HALF else "fair") for i in _SHOWN)])
-    sigma = CONFIDENCE_95 * np.sqrt(np.diag(covariance))
-    terms = [(name, *(interval(phi[k], sigma[k], term in NOT_NEGATIVE)
+    sigma = CONFIDENCE_95 * np.sqrt(np.diag(fit.covariance))
+    terms = [(name, *(interval(fit.phi[k], sigma[k], term in NOT_NEGATIVE)
                       for term in model.terms.names for k in [model.term_index(name, term)]))
              for name in model.joint_names]
+    units = [f"{results.NAMES[i]} [{results.UNITS[i]}]".replace("^2", "\u00b2") for i in _SHOWN]
     return [
         Section("Before and after", "held-out", [
             Table("Torque, rms [N m]", ("joint", "measured", "error", "share", "share held back"),
                   torques), "Held back: motion that the robot was not identified from.",
             *_summary(result)]),
         Section("Bodies", "bodies", [
-            Table("Bodies, with 95 % intervals", ("body", *(
-                f"{results.NAMES[i]} [{results.UNITS[i]}]".replace("^2", "\u00b2")
-                for i in _SHOWN)), bodies),
+            Table("Bodies, with 95 % intervals", ("body", *units), bodies),
             "In the frame of each link, inertia about the centre of mass. Amber on the page: what "
             "the description says, not the data."]),
         Section("Joints", "joints", [
@@ -61,22 +61,25 @@ def robot_sections(result: RobotResult) -> list[Section]:
 
 def _summary(result: RobotResult) -> list[str]:
     """Sentences about the result: torque error, notes, tilt and delay, gains, bodies."""
-    model, held, drives = result.model, result.validation, result.drives
-    bad = [b for b, good in zip(model.bodies, result.consistent, strict=True) if not good]
+    model, held, drives, exist = result.model, result.validation, result.drives, result.consistent
     lean = np.degrees(np.arcsin(model.gravity[:2] / np.linalg.norm(model.gravity)))
     lean = np.round(lean, 2) + 0.0  # no -0.00
-    out = [f"torque error {100.0 * result.prediction.relative:.2f} % of the torque" + (
-        "" if held is None else f"; {100.0 * held.relative:.2f} % on motion that was held back"),
-        *(f"note: {note}" for note in result.notes),
+    gains = [] if drives is None else ["gains of the drives, N m/A: " + ", ".join(
+        f"{name} {interval(gain, CONFIDENCE_95 * gain * spread, True)}" for name, gain, spread in
+        zip(model.joint_names, drives.gain, np.sqrt(np.diag(drives.spread)), strict=True))]
+    return [
+        f"torque error {result.prediction.relative:.2%} of the torque" + (
+            "" if held is None else f"; {held.relative:.2%} on motion that was held back"),
+        *(f"note: {note}" for note in (*result.notes, *_unexplained(result.prediction, model))),
         f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts {1e3 * result.delay:.1f} ms "
-        "late"]
-    if drives is not None:
-        out.append("gains of the drives, N m/A: " + ", ".join(
-            f"{name} {interval(gain, CONFIDENCE_95 * gain * spread, True)}"
-            for name, gain, spread in zip(model.joint_names, drives.gain,
-                                          np.sqrt(np.diag(drives.spread)), strict=True)))
-    return [*out, f"bodies that cannot exist: {', '.join(bad)}" if bad else
-            f"all {len(model.bodies)} bodies are physically consistent"]
+        "late", *gains,
+        f"bodies that are physically consistent: {exist.sum()} of {len(exist)}"]
+
+
+def _unexplained(prediction: Prediction, model: RobotModel) -> list[str]:
+    """Joints most of whose torque is not explained."""
+    return [f"{share:.0%} of the torque of {name} is not explained" for name, share in zip(
+        model.joint_names, prediction.shares, strict=True) if share > _HALF]
 
 
 def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
@@ -132,20 +135,18 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
 def diagnose(result: RobotResult) -> Diagnosis:
     """The verdict on an identified robot."""
     held, model = result.validation, result.model
-    unexplained = [] if held is None else [f"{name} ({share:.0%})" for name, share in zip(
-        model.joint_names, held.shares, strict=True) if share > _HALF]
     doubted = ", ".join(model.bodies[k] for k in np.flatnonzero(result.fit.contradicted))
-    verdicts: tuple[tuple[Any, str, str, str, str], ...] = (
-        (result.unexplained, results.BAD, "Not identified",
-         f"The description does not explain the torques: {result.unexplained}", ""),
-        (held is None, results.FAIR, "Identified, not tested", "No part was held back for a test.",
-         "Give --set hold_back=0.3, or a recording by --test."),
-        (unexplained, results.FAIR, "Partly identified",
-         f"Most of the torque is not explained of: {', '.join(unexplained)}.",
-         "Move these joints more: at rest, friction holds what the bodies and the drive do not. "
-         "Amber numbers below are the description's."),
-        (doubted, results.FAIR, "Identified", f"The robot is not as described: {doubted}.",
-         "Look for a load, a gripper or a cover that the description lacks."),
-        (True, results.GOOD, "Identified", "The robot explains torques that it had not seen.", ""))
-    _, tone, word, said, advice = next(verdict for verdict in verdicts if verdict[0])
+    tone, word, said, advice = results.FAIR, "Identified", "", ""
+    if held is None:
+        word, said = "Identified, not tested", "No part was held back for a test."
+        advice = "Give --set hold_back=0.3, or a recording by --test."
+    elif unexplained := _unexplained(held, model):
+        word, said = "Partly identified", f"On other motion, {'; '.join(unexplained)}."
+        advice = ("Move these joints more: at rest, friction holds what the bodies and the drive "
+                  "do not. Amber numbers below are the description's.")
+    elif doubted:
+        said = f"The robot is not as described: {doubted}."
+        advice = "Look for a load, a gripper or a cover that the description lacks."
+    else:
+        tone, said = results.GOOD, "The robot explains torques that it had not seen."
     return Diagnosis(tone, word, said, (), (advice,) if advice else ())
