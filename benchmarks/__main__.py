@@ -4,8 +4,6 @@
 Writes `results.csv`, a line for each number with commit and machine, and from it `results.md`.
 """
 
-from __future__ import annotations
-
 import csv
 import platform
 import re

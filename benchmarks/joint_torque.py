@@ -7,8 +7,6 @@ description claims, with viscous and Coulomb friction in its joints, and noise.
     python benchmarks/joint_torque.py [--runs 3]
 """
 
-from __future__ import annotations
-
 import os
 
 for _threads in ("OMP", "OPENBLAS", "MKL", "RAYON"):

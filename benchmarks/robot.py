@@ -6,8 +6,6 @@
 Recordings are looked for in the folder that INERTIAL_ID_DATA names.
 """
 
-from __future__ import annotations
-
 import os
 
 for _threads in ("OMP", "OPENBLAS", "MKL", "RAYON"):

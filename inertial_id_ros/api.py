@@ -9,8 +9,6 @@ what is wrong and what is allowed. Bad samples (NaN, saturated) are left out and
 findings of the result. Where the data do not suffice, the result is a `NoEstimate` with the reason.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from .errors import InertialIdError

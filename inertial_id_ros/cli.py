@@ -5,8 +5,6 @@ Nothing heavy is imported here, so that a signal during the second that the libr
 ends the process quietly, and a missing library is reported.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

@@ -2,8 +2,6 @@
 """For programs that use the payload: `PayloadClient` gives it while it can be relied on, and else
 the reason why not. `docs/use_payload.md` says what the node promises."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import time

@@ -7,8 +7,6 @@ it is `unobserved` by this motion. Limits: mass 5 %; centre of mass 5 mm, or 5 %
 that is larger; inertia 20 % of the mean principal moment.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -193,11 +191,11 @@ class Estimate:
         """Standard deviations (10,) of `report`."""
         return np.asarray(np.sqrt(np.maximum(np.diag(self.covariance), 0.0)))
 
-    def as_stale(self, reason: str = "") -> Estimate:
+    def as_stale(self, reason: str = "") -> "Estimate":
         """The same estimate, marked as repeated because no new data came; reason: why none did."""
         return replace(self, stale=True, stale_reason=reason)
 
-    def in_frame(self, frame_id: str, rotation: Array, translation: Array) -> Estimate:
+    def in_frame(self, frame_id: str, rotation: Array, translation: Array) -> "Estimate":
         """The same body in another frame, where ``x_new = rotation x + translation`` (3, 3), (3,).
 
         The bias stays the sensor's. A rotation mixes the entries of the centre of mass, and of the

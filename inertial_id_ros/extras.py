@@ -6,8 +6,6 @@ transforms3d). Whatever else a feature imports, it imports within `optional_pack
 used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -7,8 +7,6 @@ tensor entries [kg m^2] about the origin of a frame, along its axes (``Ixy = -in
 other convention met at the borders of the package is converted here and nowhere else.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InvalidData
 
-Array: TypeAlias = "NDArray[np.floating[Any]]"  # a text: NumPy 1.21 cannot evaluate it
+Array: TypeAlias = NDArray[np.floating[Any]]
 
 PARAMETERS = 10  # of one body: mass, first moments, second moments
 PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")

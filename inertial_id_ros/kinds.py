@@ -9,8 +9,6 @@ is about, where that may be one of several (`samples_late.wrench`).
 verdict, which are made there. `docs/make_troubleshooting_page.py` prints the table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Flag, auto

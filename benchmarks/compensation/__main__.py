@@ -6,8 +6,6 @@ It needs a quiet machine: the load average stands beside. What remains of the pa
 compensated wrench is measured by `benchmarks.referee`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

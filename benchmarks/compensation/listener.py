@@ -4,8 +4,6 @@
 Prints one JSON line at its end: by topic, the arrivals [ns, steady] by stamp [ns].
 """
 
-from __future__ import annotations
-
 import json
 import struct
 import sys

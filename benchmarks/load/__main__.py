@@ -6,8 +6,6 @@ the same run and on the same core, to a subscriber with empty callbacks, which i
 objects; the node takes these topics serialised and decodes them itself.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -2,8 +2,6 @@
 """A bare subscriber with empty callbacks: the same topics, quality of service and executor; `echo`:
 one that publishes each wrench again as it is, the least that any node in Python needs."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -5,8 +5,6 @@ Messages are serialised beforehand and only their stamps are patched, so that th
 schedule on a busy machine. Prints one JSON line with the number of messages sent on each topic.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import struct

@@ -6,8 +6,6 @@ data sheets. Rows are written as they come (`--output`), and those that are ther
 `--table` prints what the rows say.
 """
 
-from __future__ import annotations
-
 import os
 
 for _threads in ("OMP", "OPENBLAS", "MKL", "RAYON"):

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The pipeline of the product, fed by a simulated arm that moves when it is told to."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from inertial_id_ros.api import Identifier

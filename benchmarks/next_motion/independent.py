@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What MuJoCo says of a motion that was made: speeds, contacts, heights, limits of joints."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import mujoco

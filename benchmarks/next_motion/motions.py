@@ -5,8 +5,6 @@ The two usual ones know nothing of the payload; of the sinusoid of Nadeau et al.
 the poses the speed between them are such that no link exceeds its limit, as for the planned ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol
 

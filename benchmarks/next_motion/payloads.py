@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Random bodies of one to four boxes, cylinders and shells that touch each other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """One task: a random payload of 0.3-8 kg in a random pose, and the accuracy that is asked for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

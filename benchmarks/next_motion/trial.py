@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """One payload identified with one way of moving, until the accuracy is reached."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

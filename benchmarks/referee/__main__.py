@@ -9,8 +9,6 @@ faults, contacts, changes, still, real, time). `--seeds N` adds N to all seeds; 
 of today's clock. `--baseline` judges nothing (a core that is to be compared with later).
 """
 
-from __future__ import annotations
-
 import os
 
 for _name in ("OMP", "OPENBLAS", "MKL", "RAYON"):

@@ -6,8 +6,6 @@ An adapter of another core has the same names: `settings`, `identify_filled`, an
 methods.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Does the runs in two processes, and keeps each in a file as it is done."""
 
-from __future__ import annotations
-
 import csv
 import multiprocessing
 import sys

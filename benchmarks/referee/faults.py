@@ -5,8 +5,6 @@ A message is (arrival [s], kind, stamp [s], content): kind "joints" with (names,
 "wrench" with (6,), "pose" with (7,). Times count from the beginning of the run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -24,7 +22,7 @@ class Message(NamedTuple):
     stamp: float
     content: Any
 
-    def moved(self, by: float) -> Message:
+    def moved(self, by: float) -> "Message":
         """The same at another time [s], its stamp with it."""
         return self._replace(at=self.at + by, stamp=self.stamp + by)
 

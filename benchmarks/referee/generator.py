@@ -8,8 +8,6 @@ payload in sensor axes; a reading is ``bias - W`` and noise. phi (10,) as in the
 first moments, tensor about the sensor's origin (xx, xy, xz, yy, yz, zz).
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections.abc import Callable, Mapping
@@ -215,7 +213,7 @@ class Arm:
                 '<limit lower="-3" upper="3" effort="100" velocity="10"/></joint>')
         return "\n".join([*text, "</robot>"])
 
-    def disturbed(self, rng: Rng, angle: float, distance: float) -> Arm:
+    def disturbed(self, rng: Rng, angle: float, distance: float) -> "Arm":
         """The arm with every joint's place turned [deg] and moved [m] by random errors."""
         places = []
         for move, turn in self.places[:-1]:

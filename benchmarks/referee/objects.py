@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Objects and scenarios of the accuracy rows, after Nadeau, Giamou and Kelly (2022)."""
 
-from __future__ import annotations
-
 import os
 from functools import cache
 from pathlib import Path

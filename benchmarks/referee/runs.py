@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The runs: each row of the table by name, with a function that gives the numbers of one run."""
 
-from __future__ import annotations
-
 import importlib
 import time
 import zlib

@@ -2,8 +2,6 @@
 """What happens to an arm in motion: loads that move, contact, grips and releases, drift, errors of
 the set-up. `scene(name, seed)` gives a `Scene` with its truth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ Limits and tolerances do not change once runs have been judged by them. A bound 
 the runs before is judged on the seeds that both have.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Command line: write a saved estimate in the format of a planner, simulator or controller."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Removes the load from each wrench as it comes, with the newest motion."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@ A wrench at rest says nothing about its cause. So the payload that may have chan
 does the same to the wrench, but does not follow the motion (its shadow).
 """
 
-from __future__ import annotations
-
 from enum import Enum
 
 import numpy as np

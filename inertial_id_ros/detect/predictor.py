@@ -4,8 +4,6 @@
 Hypotheses of the scan are filters side by side that differ in what they are sure of.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy
 from typing import NamedTuple
@@ -67,7 +65,7 @@ class Predictor:
         self.learnt, self.rows = 0, 0
         self.score, self.misfit = np.zeros(1), np.zeros((1, channels))
 
-    def copy(self, number: int) -> Predictor:
+    def copy(self, number: int) -> "Predictor":
         """A copy, propagated to a bin, with its scores reset."""
         out = copy(self)
         out.mean, out.scale = self.mean.copy(), self.scale.copy()
@@ -77,14 +75,14 @@ class Predictor:
         return out
 
     @staticmethod
-    def beside(parts: Sequence[Predictor]) -> Predictor:
+    def beside(parts: "Sequence[Predictor]") -> "Predictor":
         """Filters of the same bin, side by side."""
         out = copy(parts[0])
         for name in OF_EACH:
             setattr(out, name, np.concatenate([getattr(part, name) for part in parts]))
         return out
 
-    def one(self, k: int) -> Predictor:
+    def one(self, k: int) -> "Predictor":
         """The filter k alone."""
         out = copy(self)
         for name in OF_EACH:
@@ -92,7 +90,7 @@ class Predictor:
         return out
 
     def doubting(self, which: slice, covariance: Array | float, walk: Array | float = 0.0
-                 ) -> Predictor:
+                 ) -> "Predictor":
         """Make some states more uncertain, and let them walk more in a second; gives itself."""
         self.covariance[:, which, which] += covariance
         self.walk = self.walk.copy()

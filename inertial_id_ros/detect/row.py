@@ -2,8 +2,6 @@
 """Rows of the scan: motion and wrench, or torques of joints, low-passed alike over .2 s, every 40
 ms."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from functools import lru_cache

@@ -6,8 +6,6 @@ off: suspect; then nothing is learnt until rows fit again (it was contact), or o
 foretells the rows better than all others.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace

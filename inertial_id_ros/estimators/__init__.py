@@ -4,8 +4,6 @@
 The one named ``lmi`` is the class `Lmi` in ``lmi.py``; `Wls` and `Ols` are in `reference_body`.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import NamedTuple, cast

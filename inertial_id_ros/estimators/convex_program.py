@@ -6,8 +6,6 @@ disciplined parametrised programming), so that a solve costs little more than th
 itself. Every solve starts afresh: the answer depends on the parameters alone.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any

@@ -14,8 +14,6 @@ by their evidence (Laplace); without a shape, balls of several sizes. Errors of 
 Gaussian slack beside the density. Intervals are those of the widest prior.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple

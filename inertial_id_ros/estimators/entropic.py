@@ -9,8 +9,6 @@ that the evidence of the data chooses gamma (Laplace). Intervals do not follow g
 little data agree with every one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ bounding ellipsoid (eq. 23), or on the union of those of its primitives (Corolla
 optimum: the Hessian is 1 however badly conditioned the data are. A feasible phi0 needs no solver.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

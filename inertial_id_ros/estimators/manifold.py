@@ -8,8 +8,6 @@ barrier ``-w (log m + sum log L)``, which falls to nothing, keeps every iterate 
 is that of `lmi`: the same data, weak prior and margin, in coordinates of the reference body.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +41,7 @@ class Point(NamedTuple):
         out[:3, 3], out[3, 3] = np.sqrt(self.mass) * self.center, np.sqrt(self.mass)
         return out
 
-    def moved(self, change: Array) -> Point:
+    def moved(self, change: Array) -> "Point":
         """The body after a change (4, 4) of its pseudo-inertia in the frame of its factor."""
         root, unit = self.factor[:3, :3], np.eye(4) + change  # well scaled: nothing is lost there
         mass, shift = unit[3, 3], unit[:3, 3] / unit[3, 3]

@@ -11,8 +11,6 @@ program, which OSQP solves, or Clarabel where OSQP does not converge. Rows are d
 noise and multiplied by the force noise [N], so that lambda keeps the paper's unit.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

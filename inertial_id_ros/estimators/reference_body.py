@@ -9,8 +9,6 @@ weak prior decides only what the data leave open: there the answer is as large a
 with its centre of mass where the data put it, to 10000 times that body; the mass has no prior.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

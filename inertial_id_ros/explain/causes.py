@@ -2,8 +2,6 @@
 """The terms that must earn their place: causes that may be there or not. Here the linear ones, and
 the sensor's own low-pass."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -103,7 +101,7 @@ class MovingBase(Term):
         self.count = max(int(2.0 * self.BAND * BIN * STEP * rows), 3)
         self.sd, self.mean = np.full(2 * self.count, self.SD), np.zeros(2 * self.count)
 
-    def on(self, rows: Rows) -> MovingBase:
+    def on(self, rows: Rows) -> "MovingBase":
         return MovingBase(rows.n)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Payload, terms and noise of a window: Gauss-Newton rounds, each computed anew from the bins."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -62,7 +60,7 @@ class Fit:
     scales: dict[str, float]
     evidence: float
     rows: Rows
-    solution: Solution
+    solution: "Solution"
 
 
 def setup_of(values: Values, terms: Sequence[Term]) -> Setup:
@@ -127,8 +125,8 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
                solution)
 
 
-def _stepped(old: System, x: Array, log: Array, scales: Mapping[str, float], prior: Prior
-             ) -> tuple[System, float]:
+def _stepped(old: "System", x: Array, log: Array, scales: Mapping[str, float], prior: Prior
+             ) -> "tuple[System, float]":
     """The system at x, or part of the way where Gauss-Newton goes too far; what it gains in cost.
     """
     before, share = old.cost(log, scales), x - old.x
@@ -187,11 +185,11 @@ class System:
         residual, outside = self.y - self.X @ self.x, self.inside @ self.x[:10]
         return float(0.5 * (np.sum(residual**2 / variance) + gap @ gap + outside @ outside))
 
-    def solve(self, log: Array, scales: Mapping[str, float]) -> Solution:
+    def solve(self, log: Array, scales: Mapping[str, float]) -> "Solution":
         """The solution at strengths of the noise and scales of the priors."""
         return Solution(self, log, self._deviations(scales))
 
-    def learnt_scales(self, solution: Solution, scales: Mapping[str, float]) -> dict[str, float]:
+    def learnt_scales(self, solution: "Solution", scales: Mapping[str, float]) -> dict[str, float]:
         """Scale of each prior: the mean square of the values that the data determine (MacKay 1992).
 
         Above the data sheet, `strength` pseudo-observations hold it back.

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Causes whose law is not linear: a cable, a payload that pours or slides, a part that swings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations
 

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a fit leaves: how large it is, whether the newest second fits, and what it may hide."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ All are fitted with nothing but a zero beside the payload, the best ones then wi
 Bodies that cannot be cost evidence: a negative mass, or a centre of mass out of reach.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
@@ -63,7 +61,7 @@ class Model(NamedTuple):
     odds: float
     error: SetupError | None = None
 
-    def fitted(self, new: Fit) -> Model:
+    def fitted(self, new: Fit) -> "Model":
         """The same with another fit of the same terms."""
         return self._replace(fit=new, odds=self.odds - self.fit.evidence + new.evidence)
 

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Terms: what beside the payload moves the reading; here those that are always there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -79,7 +77,7 @@ class Term:
         modes = rows.modes(np.stack([self.wrench(rows, phi, at) for at in points], 2))
         return Effect((modes[..., 1:] - modes[..., :1]) / step, modes[..., 0])
 
-    def on(self, rows: Rows) -> Term:
+    def on(self, rows: Rows) -> "Term":
         """The same term on the rows of another window."""
         return self
 
@@ -87,7 +85,7 @@ class Term:
         """The same values (q,) in a window that ends so much later."""
         return values
 
-    def starts(self, fit: Fit) -> list[Values]:
+    def starts(self, fit: "Fit") -> list[Values]:
         """Values to begin at, by the names of terms, beside a fit without this term."""
         return [{self.name: self.mean}]
 

@@ -6,8 +6,6 @@ joint stands or turns back, its friction may be anything between the two directi
 scaled down as if that were noise.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The payload of an estimate, or of one that was saved, as a document, on any link of the robot."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@
 Numbers come back to the last bit, but those of UsdPhysics, which have single precision.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable

@@ -10,8 +10,6 @@ Without a shape, it is one of several balls about the sensor, equally probable o
 scale: one ball as large as an object may be would claim that the mass is spread over all of it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Files of triangles or points, the addresses that name them, and the inside of closed surfaces."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys
@@ -30,7 +28,7 @@ MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
 _ASIDE = np.sqrt(np.finfo(float).eps * np.array([2.0, 3.0]))
 
 
-def load_mesh(path: Path, scale: float = 1.0) -> trimesh.Trimesh:
+def load_mesh(path: Path, scale: float = 1.0) -> "trimesh.Trimesh":
     """A triangle mesh file (STL, PLY, OBJ, OFF), scaled to metres; of a file of points without
     triangles (PLY, XYZ, or NPY with an array (n, 3)) the convex hull.
 

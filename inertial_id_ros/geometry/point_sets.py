@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Sets of points: those that stand for the rest, and the ellipsoid about them."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.distance import cdist

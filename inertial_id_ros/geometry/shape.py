@@ -2,8 +2,6 @@
 """The shape of the carried object in the sensor frame [m]: points that fill it (`pmd`, priors),
 exact moments of the filled body, and a bounding region (`lmi`)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -109,7 +107,7 @@ class Shape:
         cloud = np.concatenate([self.surface, self.points])
         return cloud[farthest_points(cloud, count)]
 
-    def place(self, pose: ArrayLike, bounding: bool | None = None) -> Shape:
+    def place(self, pose: ArrayLike, bounding: bool | None = None) -> "Shape":
         """The shape moved by a homogeneous transform (4, 4); as a bound or not (None: as it was).
 
         Raises:
@@ -164,7 +162,7 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
     return shape_from_mesh(solids[kind], pose, bounding, kind)
 
 
-def shape_from_mesh(mesh: trimesh.Trimesh, pose: ArrayLike, bounding: bool = False,
+def shape_from_mesh(mesh: "trimesh.Trimesh", pose: ArrayLike, bounding: bool = False,
                     name: str = "mesh") -> Shape:
     """The region that a watertight mesh encloses, placed by pose (4, 4) in the sensor frame.
 

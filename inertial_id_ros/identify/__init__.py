@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """From a history to an estimate; `Identifier` takes arrays, each checked before it is used."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

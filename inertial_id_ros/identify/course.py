@@ -3,8 +3,6 @@
 what the estimates say. A function of the samples alone, whoever asks and when.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple

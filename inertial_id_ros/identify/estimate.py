@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The estimate of a window: a pure function of a history, of what is believed, and of settings."""
 
-from __future__ import annotations
-
 import time
 from typing import NamedTuple
 

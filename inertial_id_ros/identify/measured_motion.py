@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Identification of a recording whose motion was measured at the sensor, not by a robot."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """From what explains the samples to the problem of an estimator, and its answer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ been zeroed between the runs; it is used only in the frame and under the conditi
 measured.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

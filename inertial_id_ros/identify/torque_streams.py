@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint states with efforts, and what they say of the payload of an identified robot bin by bin."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -35,7 +33,7 @@ class TorqueStreams(Streams):
         self._limits = np.full(len(self.robot.joints), IMPOSSIBLE)
         self._readings: Array = np.empty((0, 0))  # of this step
 
-    def emptied(self) -> TorqueStreams:
+    def emptied(self) -> "TorqueStreams":
         """As `Streams.emptied`."""
         out = TorqueStreams(self.settings, self.robot)
         if self.urdf:

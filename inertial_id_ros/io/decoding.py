@@ -3,8 +3,6 @@
 (XCDR1) as ROS 2 writes it: four bytes of encapsulation, the second of which tells the byte order,
 then fields aligned to their own size, counted from after the encapsulation."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple

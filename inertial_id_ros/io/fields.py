@@ -2,8 +2,6 @@
 """Values from outside, each checked before it is used: arrays that a caller gives (errors are
 `InvalidData`), and the content of a parsed file (`DamagedFile`)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -2,8 +2,6 @@
 """Small files: of limited size, written completely or not at all, and one line for every error. A
 document is JSON with a format name, a version and a content."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -2,8 +2,6 @@
 """The topics that the identification reads, live and from recordings, and their samples as arrays.
 The order of samples of different streams does not matter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What was measured: motion in bins and samples of the wrench, with marks; never rewritten."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

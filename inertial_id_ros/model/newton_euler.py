@@ -6,8 +6,6 @@ acceleration of the sensor's origin less gravity. All vectors are in sensor axes
 the sensor's origin (Atkeson, An, Hollerbach 1986).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pinocchio as pin
 

@@ -5,8 +5,6 @@ White noise of samples, noise of accelerations (encoders), and Ornstein-Uhlenbec
 correlation times (drift, what the data sheet calls accuracy). Forces and torques apart.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..motion.motion import BIN, Array

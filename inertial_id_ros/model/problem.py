@@ -2,8 +2,6 @@
 """What an estimator sees of the data: a whitened least-squares problem in phi, in which everything
 else that was estimated (bias, set-up, causes of a residual) is marginalised."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -42,7 +40,7 @@ class Problem:
         return self.matrix.T @ self.matrix
 
     @classmethod
-    def from_estimate(cls, mean: Array, covariance: Array) -> Problem:
+    def from_estimate(cls, mean: Array, covariance: Array) -> "Problem":
         """The problem whose optimum is `mean` (10,) with this covariance (10, 10), whole rank."""
         scale = np.sqrt(np.diag(covariance))
         lower = np.linalg.cholesky(covariance / np.outer(scale, scale))
@@ -50,7 +48,7 @@ class Problem:
         return cls(root, root @ mean)
 
     @classmethod
-    def from_models(cls, models: tuple[Array, ...], noise: Array, bias_sd: Array) -> Problem:
+    def from_models(cls, models: tuple[Array, ...], noise: Array, bias_sd: Array) -> "Problem":
         """The problem of one or more sets of rows, see the attributes; the bias is marginalised."""
         rows = np.concatenate(_stacked(models, 1.0 / noise, noise, bias_sd))
         upper = triangle(rows)[-PARAMETERS - 1:, -PARAMETERS - 1:]

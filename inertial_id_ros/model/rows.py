@@ -5,8 +5,6 @@ In the modes of a stretch without holes, stationary noise is nearly independent,
 of its spectrum; leaving out the fast ones is the low-pass.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import copy
 
@@ -137,7 +135,7 @@ class Rows:
         self.A[:, 3:, 1:4] -= skew(change)
         self.y = self.modes(self.smooth(self.window.wrench, setup.delay))
 
-    def at(self, setup: Setup) -> Rows:
+    def at(self, setup: Setup) -> "Rows":
         """The same window at another set-up, or these rows where a delay leaves too few; what is
         not changed by the set-up is kept."""
         if setup.filter != self.setup.filter or round(setup.delay / BIN) != self.late:

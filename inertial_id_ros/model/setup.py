@@ -2,8 +2,6 @@
 """Sensor and set-up: what is known of them before the data (data sheet, mounting), and the errors
 that are applied exactly, found anew in each estimate."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -84,7 +82,7 @@ class Setup:
     delay: float = 0.0
     filter: tuple[float, ...] = ()
 
-    def is_near(self, other: Setup) -> bool:
+    def is_near(self, other: "Setup") -> bool:
         """True if the rows of the other one can be used."""
         return (self.filter == other.filter and abs(self.delay - other.delay) < 1e-4
                 and float(np.abs(self.tilt - other.tilt).max()) < 1e-3)

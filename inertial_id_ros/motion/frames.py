@@ -2,8 +2,6 @@
 """Transforms between frames, those that stay and those that move (tf2), and where one frame lies in
 another."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -113,7 +111,7 @@ class Frames(dict[str, Edge]):
             ring.push(stamps[good], rows[-int(good.sum()):])
 
     @property
-    def fixed(self) -> Frames:
+    def fixed(self) -> "Frames":
         """Those that stay."""
         return Frames({name: edge for name, edge in self.items() if edge.joint is None})
 

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The motion of the sensor on a grid of 10 ms bins."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +36,7 @@ class Motion(NamedTuple):
     joints: Array
     twists: Array
 
-    def part(self, which: Any) -> Motion:
+    def part(self, which: Any) -> "Motion":
         """The motion in some bins: a slice, a mask or indices."""
         return Motion(*(column[which] for column in self))
 

@@ -2,8 +2,6 @@
 """Robot descriptions (URDF), and kinematics of a serial chain: from joints, or poses, to the motion
 of the sensor."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,7 +75,7 @@ class Chain:
         """True where transforms tell the motion."""
         return self.joints[0].twist is None
 
-    def equals(self, other: Chain | None) -> bool:
+    def equals(self, other: "Chain | None") -> bool:
         """True where joints, links, sensor and base are those of another chain."""
         return other is not None and bool(self.model == other.model)
 

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The samples of all streams, and the motion of the sensor and its wrench that follow from them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 
@@ -178,7 +176,7 @@ class Streams:
         self.counts: Counter[str] = Counter()
         self._trouble = Trouble()
 
-    def emptied(self) -> Streams:
+    def emptied(self) -> "Streams":
         """The same robot and fixed transforms without any samples."""
         out = Streams(self.settings)
         out.frame, out.frames = self.frame, self.frames.fixed

@@ -7,8 +7,6 @@ ten at a time, each ten from the samples about them alone, so that the size of t
 samples come does not matter.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Sequence
@@ -91,7 +89,7 @@ class Signal(NamedTuple):
     rate: Array
     acceleration: Array
 
-    def part(self, which: np.ndarray) -> Signal:
+    def part(self, which: np.ndarray) -> "Signal":
         """The signal in some bins."""
         return Signal(*(column[which] for column in self))
 

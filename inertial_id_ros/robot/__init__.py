@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Whole robots from joint torques. The program over them is in `apps`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
@@ -81,7 +79,7 @@ class RobotRequest:
 
 def identify_robot(urdf: str, recorded: Sequence[JointRecording],
                    request: RobotRequest | None = None, tests: Sequence[JointRecording] = ()
-                   ) -> RobotResult:
+                   ) -> "RobotResult":
     """Identify the bodies and joint friction of a whole robot from its joint torques.
 
     ``result.bodies`` holds a `Body` for each link, ``result.prediction.relative`` the share of the

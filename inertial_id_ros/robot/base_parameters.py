@@ -6,8 +6,6 @@ Cortesao 2014, Section 4.1). beta is feasible if parameters phi within the limit
 Their null-space values are arbitrary: a witness shows that such a robot exists.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

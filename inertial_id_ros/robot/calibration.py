@@ -12,8 +12,6 @@ known mass fix the scale (Gautier and Briot 2014: total least squares on both; h
 in the currents alone). Friction is each recording's own, as it changes with load and temperature.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.optimize import least_squares
 

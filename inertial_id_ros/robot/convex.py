@@ -16,8 +16,6 @@ space of the data (Z^num, Section IV-C), in units of the standard deviations tha
 its weight is the inverse of these variances (the text of eq. 28 names the variances themselves).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ as described, with a standard deviation of 100 % of itself. Where a gripper or f
 there, it would pull on what the data know: it is made weaker until it costs hardly any residual.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ So many unknowns explain wrong torques almost as well as right ones. The descrip
 off by tens of percent, but efforts of the wrong sign, or of another joint, do not follow it at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ Where a joint hardly moves, its friction is anything between the two directions'
 weight the other parameters would make up for friction that the model lacks.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -43,7 +41,7 @@ class Reference:
         """Inverse (p, p) of the unit."""
         return np.linalg.inv(self.unit)
 
-    def scaled(self, spread: Array | float) -> Reference:
+    def scaled(self, spread: Array | float) -> "Reference":
         """The same robot with units times spread (p,), or one for all: what a prior on it allows.
         """
         return Reference(self.phi, self.unit * spread)

@@ -12,8 +12,6 @@ and friction of gears under load, ``fl_k sgn(dq_k) |tau_b|`` with the torque tau
 described.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -106,7 +104,7 @@ class RobotModel:
     @classmethod
     def from_urdf(cls, urdf: str, terms: JointTerms | None = None, floating_base: bool = False,
                   gravity: ArrayLike = GRAVITY, joints: Collection[str] | None = None
-                  ) -> RobotModel:
+                  ) -> "RobotModel":
         """The model of a URDF text (raises InvalidModel: not usable, or it lacks a joint).
 
         Args:
@@ -125,7 +123,7 @@ class RobotModel:
         return cls(pin.buildReducedModel(full, locked, pin.neutral(full)) if locked else full,
                    terms, gravity)
 
-    def with_gravity(self, gravity: ArrayLike) -> RobotModel:
+    def with_gravity(self, gravity: ArrayLike) -> "RobotModel":
         """The same robot under another gravity (3,) [m/s^2], such as a tilted mounting."""
         return RobotModel(self._model, self.terms, gravity)
 

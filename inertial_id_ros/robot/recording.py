@@ -5,8 +5,6 @@ Velocities and accelerations come from local quartics through the positions, eff
 over 10 ms; then the same Hann low-pass on the regressor and on the efforts, which costs no bias.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -46,7 +44,7 @@ class JointRecording(NamedTuple):
     q: Array
     effort: Array
 
-    def of_joints(self, names: Sequence[str], turned: Sequence[str] = ()) -> JointRecording:
+    def of_joints(self, names: Sequence[str], turned: Sequence[str] = ()) -> "JointRecording":
         """The samples of these joints, in the order of names and of time, some with the opposite
         sign of their efforts; samples that repeat a time or are no numbers are left out.
 
@@ -89,7 +87,7 @@ class Rows:
     effort: Array  # (r, nv)
     weights: Array | float = 1.0  # (r, nv), or of all
 
-    def __getitem__(self, some: slice) -> Rows:
+    def __getitem__(self, some: slice) -> "Rows":
         return Rows(self.model, self.time[some], self.regressor[some], self.effort[some])
 
     def factor(self, noise: Array | float = 1.0) -> tuple[Array, Array]:

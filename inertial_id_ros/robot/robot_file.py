@@ -7,8 +7,6 @@ may have changed since, and, where torques are motor currents times gains, error
 which add to the torque of each joint in proportion to it and have made the robot wrong alike.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -2,8 +2,6 @@
 """The service ~/apply: plan, refuse or send, read back, record. Where the wrench of the node lacks
 the payload from then on, nothing compensated is published meanwhile, and older data are dropped."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time
@@ -42,7 +40,7 @@ Record = dict[str, Any]  # of an application, as it is written
 class ApplyService:
     """Offers ~/apply; one application at a time."""
 
-    def __init__(self, node: InertialIdNode) -> None:
+    def __init__(self, node: "InertialIdNode") -> None:
         self._node, self._estimation = node, node.estimation
         self._robot = RosClient(node, node.settings.apply.timeout)
         # That of this node alone: an undo must not reach another arm.

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The topics of the wrench without its payload: each wrench as it comes, and what is removed."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

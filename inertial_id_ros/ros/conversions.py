@@ -2,8 +2,6 @@
 """The package's values as ROS messages, every number cast, as rclpy does not check; and the topics
 that the node publishes about the estimate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any

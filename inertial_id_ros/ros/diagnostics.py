@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Findings as diagnostics and as log lines, once a second."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 

@@ -5,8 +5,6 @@ Others may wait for the worker; it waits for nobody. Methods of `Estimation` bel
 they say otherwise.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -2,8 +2,6 @@
 """Files that a node writes: only in state.directory, and never in part. Tool and tare are used also
 where they cannot be kept."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

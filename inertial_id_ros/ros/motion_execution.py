@@ -9,8 +9,6 @@ controller then ends the trajectory, which is a few seconds long at most and end
 this replaces the emergency stop and a person who watches (SECURITY.md).
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence

@@ -6,8 +6,6 @@ Three kinds of threads: that of the streams (`streams`), which never waits; the 
 which services, parameters, transitions and timers may wait for both.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading
@@ -56,7 +54,7 @@ Exit status: 0 stopped by a signal, 2 a setting or an argument that cannot be us
 
 def _transition(action: Callable[[Any, LifecycleState], None]) -> Callable[..., Any]:
     """A transition: FAILURE where it raises, which is logged, since rclpy would swallow it."""
-    def attempt(node: InertialIdNode, state: LifecycleState) -> TransitionCallbackReturn:
+    def attempt(node: "InertialIdNode", state: LifecycleState) -> TransitionCallbackReturn:
         try:
             action(node, state)
         except Exception as error:

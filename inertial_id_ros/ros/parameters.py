@@ -2,8 +2,6 @@
 """Settings as parameters, declared from the table of `settings`, which also serves tools without
 ROS, so that no generator of parameter code is used; and the last estimate as ``payload.*``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

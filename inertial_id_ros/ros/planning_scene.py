@@ -2,8 +2,6 @@
 """The objects of MoveIt's planning scene (moveit_msgs/PlanningScene) as obstacles. What cannot be
 represented is an error: an obstacle that is left out would be driven through."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -2,8 +2,6 @@
 """What every program of ROS does with its arguments, executors, signals and types of messages, and
 with processes of its own, which live no longer than it."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import os
@@ -109,7 +107,7 @@ class Children:
                 return ": ".join([f"{name} ended with status {process.returncode}", *last])
         return ""
 
-    def __enter__(self) -> Children:
+    def __enter__(self) -> "Children":
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -2,8 +2,6 @@
 """What ~/apply refuses: one function for each condition. Each returns a sentence, or nothing where
 the condition is met. What one kind of target refuses stands in `Target.refusals`."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Mapping

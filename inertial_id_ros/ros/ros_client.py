@@ -2,8 +2,6 @@
 """Services, parameters and topics of other nodes. Every method waits, so that none may be called in
 the thread that spins the node; a callback of a `MultiThreadedExecutor` may."""
 
-from __future__ import annotations
-
 import math
 import shlex
 import time

@@ -2,8 +2,6 @@
 """The node's services, and its action: identify until a wanted accuracy is reached. Each handler
 waits in a thread of the pool, and reports an error as one sentence in its response."""
 
-from __future__ import annotations
-
 import math
 import threading
 import time
@@ -41,7 +39,7 @@ TILT = "tilt the sensor by 20 to 30 degrees about two axes"
 TURN = "turn the sensor faster, to and fro, about all its axes"
 
 
-def offer(node: InertialIdNode, kind: Any, name: str, answer: Callable[[Any, Any], str],
+def offer(node: "InertialIdNode", kind: Any, name: str, answer: Callable[[Any, Any], str],
           group: Any) -> None:
     """Offer a service, whose response holds what its handler returns, or the error it raised."""
     def handle(request: Any, response: Any) -> Any:
@@ -58,7 +56,7 @@ def offer(node: InertialIdNode, kind: Any, name: str, answer: Callable[[Any, Any
 class Services:
     """The services of a node."""
 
-    def __init__(self, node: InertialIdNode) -> None:
+    def __init__(self, node: "InertialIdNode") -> None:
         self._estimation, self._files = node.estimation, node.files
         self._identifier = node.estimation.identifier
         # One change at a time; who only asks need not wait for it.
@@ -191,7 +189,7 @@ def read_shape(request: Any) -> Shape | None:
 class IdentifyAction:
     """The action server of the node; one goal runs at a time."""
 
-    def __init__(self, node: InertialIdNode) -> None:
+    def __init__(self, node: "InertialIdNode") -> None:
         self._node, self._estimation = node, node.estimation
         self._running = threading.Lock()
         self._server = ActionServer(

@@ -3,8 +3,6 @@
 It never waits. An executor of many threads loses messages at these rates; so it has an executor,
 to which rclpy adds whole nodes, and a node of its own."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

@@ -6,8 +6,6 @@ What becomes of a sample depends on the samples before it alone, never on the si
 which they come.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

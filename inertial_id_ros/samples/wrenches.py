@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The stream of the wrench: what cannot be a reading of one sensor is left out and counted."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ The node declares its parameters from this table, the tools read the same names 
 documentation page is made from it, so that a setting means the same everywhere.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ __all__ = ["ESTIMATORS", "SENSORS", "CompensationSettings", "Settings", "ShapeSe
            "iter_settings", "settings_from_mapping"]
 
 
-def settings_from_mapping(tree: Mapping[str, Any]) -> Settings:
+def settings_from_mapping(tree: Mapping[str, Any]) -> "Settings":
     """Settings from a nested or dotted mapping (as YAML gives it); missing names keep defaults.
 
     Raises:
@@ -86,7 +84,7 @@ class Settings:
         if self.load.robot and not self.wrench.sensor_frame:
             raise InvalidSetting("wrench.sensor_frame is empty; load.robot needs it")
 
-    def replace(self, changes: Mapping[str, Any]) -> Settings:
+    def replace(self, changes: Mapping[str, Any]) -> "Settings":
         """A copy with dotted names changed, e.g. ``{"wrench.topic": "/ft"}``; values are coerced.
 
         Another ``wrench.sensor`` also changes what its data sheet gives, but for names in changes.

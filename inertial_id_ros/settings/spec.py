@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What one setting is: its default, meaning, unit and limits, and how a value is checked."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import reprlib

@@ -2,8 +2,6 @@
 """Drivers of arms, a service of which takes the payload, and controllers of ros2_control, whose
 parameters do. Their interfaces: docs/apply.md."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress

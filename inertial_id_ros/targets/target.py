@@ -5,8 +5,6 @@ The code of a target is the same for a rehearsal, for sending and for undoing: t
 it talks to other nodes may be a recorder, and the values may be those that it had before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple

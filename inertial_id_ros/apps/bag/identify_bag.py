@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`identify_bag` identifies the payload of a recorded motion."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import sys

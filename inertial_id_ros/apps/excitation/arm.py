@@ -3,8 +3,6 @@
 and of what stands around. For its speed a link is the corners of boxes around its collision shapes,
 so that no speed is too low; distances are those of the shapes themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product

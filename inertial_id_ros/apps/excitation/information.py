@@ -6,8 +6,6 @@ bias, a bias that drifts, white noise. Rows of a motion are whitened, and the bi
 channel by channel, with what the data sheet says of it.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -41,7 +39,7 @@ class Knowledge(NamedTuple):
     sensor: WrenchSettings
 
     @classmethod
-    def usual(cls, settings: Settings, mass: float = 0.5) -> Knowledge:
+    def usual(cls, settings: Settings, mass: float = 0.5) -> "Knowledge":
         """A payload of which nothing is known: a ball of 0.1 m, its centre 0.1 m from the sensor,
         known to 100 % of itself. A light one [kg]: the first motion must identify such a one, too,
         and part of it a heavier one."""
@@ -49,7 +47,7 @@ class Knowledge(NamedTuple):
         unit = np.linalg.inv(mass * body_coordinates(ball / mass).to_phi)
         return cls(ball, unit.T @ unit, settings.wrench)
 
-    def revised(self, phi: Array, covariance: Array) -> Knowledge:
+    def revised(self, phi: Array, covariance: Array) -> "Knowledge":
         """What is known once an estimate phi (10,) with its covariance (10, 10) is there; it tells
         nothing where it is not determined."""
         if not np.isfinite(covariance).all() or np.linalg.eigvalsh(covariance)[0] <= 0.0:
@@ -71,7 +69,7 @@ class Knowledge(NamedTuple):
                                        for known in (self, self.after(arm, motion))))
         return float(before - after) / (motion.duration + PAUSE)
 
-    def after(self, arm: Arm, motion: Trajectory) -> Knowledge:
+    def after(self, arm: Arm, motion: Trajectory) -> "Knowledge":
         """What is known after a motion of all joints of an arm, with rests before and after it."""
         instants = np.arange(0.5 * STEP - REST, motion.duration + REST, STEP)
         A = regressor(*arm.motion(*motion.sample(instants)))

@@ -11,8 +11,6 @@ then there to and fro. Wrist joints come first: the other joints move only where
 wrist helps.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Command line: plan a motion that identifies inertial parameters well."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import time

@@ -5,8 +5,6 @@ direction of gravity and clocks, by the hypotheses of the identification itself.
 estimate has not seen: whether the payload predicts its wrench.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What arrives while the guide listens: messages, and what they tell of wrench and motion."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, deque
 from itertools import takewhile

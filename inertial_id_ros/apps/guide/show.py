@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a session shows, asks and reports."""
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap

@@ -5,8 +5,6 @@ The storage files themselves are read, so that a metadata.yaml that is missing, 
 hides no message; only of a compressed bag it is needed.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

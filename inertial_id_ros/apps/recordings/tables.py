@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Tables of motion and load (CSV, NPZ, Parquet, LeRobot) as recordings, or as poses at rest."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -2,8 +2,6 @@
 """Reports for a terminal, and as one HTML file, which opens from disk without network:
 `templates/page.html` with the parts that are defined here, and charts by matplotlib."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Sequence
 from io import BytesIO

@@ -2,8 +2,6 @@
 """The result of a run over a recording, its numbers with the digits that they deserve, and how well
 estimates predict what they have not seen (Dawid 1984, the prequential principle)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -55,7 +53,7 @@ class Identification:
     counts: dict[str, int]  # messages read, by topic
     notes: tuple[str, ...] = ()  # choices that were made for the user
     tool: Tool | None = None  # that was taken out of the estimate
-    prediction: Prediction | None = None  # of the wrench at the end of the recording
+    prediction: "Prediction | None" = None  # of the wrench at the end of the recording
 
 
 def summary(outcome: Estimate) -> str:

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint positions and efforts from a bag or a table, and the description of an identified robot."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from xml.etree import ElementTree
 

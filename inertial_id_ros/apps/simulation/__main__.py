@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Writes a simulated recording: ``python -m inertial_id_ros.apps.simulation --write BAG``."""
 
-from __future__ import annotations
-
 import sys
 
 from ...cli import OK, Parser, exit_status

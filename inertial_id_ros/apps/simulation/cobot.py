@@ -10,8 +10,6 @@ axes (a payload at rest reads ``-m g``, upwards); ``accelerometer`` reads ``R'(p
 ``frameangacc`` is in world axes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

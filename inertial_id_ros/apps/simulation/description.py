@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The packaged arm: its URDF, and where its links lie."""
 
-from __future__ import annotations
-
 import re
 from importlib import resources
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 
 Every motion is at rest in its start pose at time 0 and before, and has continuous accelerations."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Payloads built of homogeneous primitives."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

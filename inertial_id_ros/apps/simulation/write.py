@@ -2,8 +2,6 @@
 """The messages of a simulated cobot, as of a driver with robot_state_publisher, and recordings of
 them, by ``rosbags`` and without ROS."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path

@@ -4,8 +4,6 @@ and services of a node; where none identifies already, one is started as a proce
 Nothing moves before the checks at rest have passed, nor far before those by a small motion of the
 wrist have; nothing is applied that was not proved."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import threading

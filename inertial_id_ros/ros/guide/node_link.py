@@ -2,8 +2,6 @@
 """The node that identifies, as the command sees it by a node of its own: its settings, estimates
 and services."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time
@@ -73,7 +71,7 @@ class NodeLink:
         self._thread = threading.Thread(target=spin, args=(executor, self._ended),
                                         name="executor", daemon=True)
 
-    def __enter__(self) -> NodeLink:
+    def __enter__(self) -> "NodeLink":
         self._thread.start()
         return self
 

@@ -2,8 +2,6 @@
 """The robot of a session: what its sensor, its joints and its driver say, and how its arm is moved,
 and stopped where the node or the driver finds a fault."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 has the errors of its data sheet, and a bias that nobody tared away; the session knows nothing of
 the truth, with which its result is compared."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Sequence

@@ -9,8 +9,6 @@ comes. With ``--motion commanded`` it also offers, under the names of ur_robot_d
   driver knows is subtracted from the wrench, and stated on ``dynamic_joint_states``.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import time
