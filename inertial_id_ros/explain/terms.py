@@ -159,8 +159,6 @@ def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
     moved = np.zeros((3, 6, 6))
     moved[:, 3:, :3] = -skew(np.eye(3))  # -d x f
     both, others = np.repeat(sheet.scale, 3), ~np.eye(6, dtype=bool)
-    crossed = np.zeros((30, 36))
-    crossed[np.arange(30), np.flatnonzero(others)] = 1.0
     terms = (
         Usual("rotation", [sheet.rotation] * 3, Place.MOUNT, STRENGTH, turn),
         Usual("tilt", [sheet.tilt] * 2, Place.ARM, STRENGTH, tilt),
@@ -169,7 +167,7 @@ def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
         mixing("gain", np.full(6, sheet.gain), np.eye(6)[:, None] * np.eye(6)[:, :, None],
                Place.CALIBRATION, FIRM),
         mixing("cross_talk", (sheet.cross_talk * both[:, None] / both)[others],
-               crossed.reshape(30, 6, 6), Place.CALIBRATION, FIRM),
+               np.eye(36)[others.ravel()].reshape(-1, 6, 6), Place.CALIBRATION, FIRM),
         Usual("arm", [sheet.arm] * 3 * max(joints - 1, 0), Place.ARM, STRENGTH, arm),
         Usual("flex", [sheet.flex if sheet.arm else 0.0] * joints, Place.ARM, STRENGTH, flex))
     return [Usual("bias", sheet.bias_sd, Place.ZERO, np.inf, zero, sheet.bias_mean),
