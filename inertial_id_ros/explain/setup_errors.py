@@ -140,7 +140,8 @@ def _setup_errors(rows: Rows, clock: Correction) -> Iterator[SetupError]:
     for units, factors in UNITS.items():
         yield SetupError("wrong_units", Correction(channels=1.0 / np.repeat(factors, 3)), units)
     yield SetupError("wrench_in_base_axes", Correction(in_base=True))
-    yield SetupError("removed_payload", Correction())
+    if np.ptp(rows.place, axis=0).any():  # else no acceleration tells the inertia
+        yield SetupError("removed_payload", Correction())
     if not rows.window.motion.joints.shape[1]:  # poses that somebody gave
         yield SetupError("quaternion_order", Correction(order="wxyz"))
         yield SetupError("poses_inverted", Correction(order="inverse"))
