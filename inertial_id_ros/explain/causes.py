@@ -94,12 +94,23 @@ class MovingBase(Term):
     """
 
     BAND, SD = 2.0, 0.1  # Hz; m/s^2
+    SHARE = 0.6  # of the residual
 
     name, place, strength, odds = "base_moves", Place.MOVES, STRENGTH, RARE
 
     def __init__(self, rows: int) -> None:
         self.count = max(int(2.0 * self.BAND * BIN * STEP * rows), 3)
         self.sd, self.mean = np.full(2 * self.count, self.SD), np.zeros(2 * self.count)
+
+    def starts(self, fit: Fit) -> list[Values]:
+        """It is worth a try where accelerations, any in each row, explain most of the residual."""
+        rows, solution = fit.rows, fit.solution
+        left = rows.back(solution.residual.reshape(rows.y.shape))
+        weight = np.sqrt(np.repeat(solution.variance.reshape(-1, 2, 3).mean((0, 2)), 3))
+        pulls = static_wrench(fit.phi, rows.rotation[:, :2]).transpose(0, 2, 1) / weight[:, None]
+        part = np.linalg.qr(pulls)[0].transpose(0, 2, 1) @ left[..., None]
+        share = float((part**2).sum() / max(float((left**2).sum()), 1e-300))
+        return super().starts(fit) if share > self.SHARE else []
 
     def on(self, rows: Rows) -> "MovingBase":
         return MovingBase(rows.n)

@@ -209,7 +209,8 @@ def _promising(clean: Fit, term: Term) -> list[Values]:
     out = []
     for start in term.starts(clean):
         gain = 0.0
-        if len(start) == 1:  # what moves other terms, too, is no small step: a fit alone tells
+        # What moves other terms, too, or whose scale is learnt, is no small step: a fit tells.
+        if len(start) == 1 and not np.isfinite(term.strength):
             gain, start[term.name] = promise(clean, term, start[term.name])
         out.append((gain + term.odds, start))
     out.sort(key=itemgetter(0), reverse=True)
