@@ -48,12 +48,12 @@ def write(path: Path, row: Row) -> None:
 
 def table(rows: list[Row]) -> list[str]:
     """What the rows say, by sensor and motion."""
-    lines = ["| sensor | motion | tasks | can be had: mass, median (worst), %; centre, mm | "
+    lines = ["| sensor, motion | tasks | can be had: mass, median (worst), %; centre, mm | "
              "reached | median (worst), s | in motion, median, s | reached what was asked for | "
              "inertia: can be had, reached | ended, median (worst), s | interval of the mass then, "
              "median (worst), % | of the centre, mm | mass error, median (worst), % | centre "
              "error, median (worst), mm | beyond 2 sigma | fastest point, m/s | contacts | lowest, "
-             "m | found by the check |", "|" + "---|" * 19]
+             "m | found by the check |", "|" + "---|" * 18]
     for sensor in SENSORS:
         for motion in MOTIONS:
             own = [row for row in rows if (row.sensor, row.motion) == (sensor, motion)]
@@ -75,7 +75,7 @@ def _line(sensor: str, motion: str, rows: list[Row]) -> str:
     reached, asked = (np.isfinite(column(name)).sum() for name in ("reached", "asked"))
     with_inertia = column("all_reached")[column("can_inertia") > 0.0]
     worst = np.nan_to_num(column("reached"), nan=np.inf).max()
-    return (f"| {sensor} | {motion} | {len(rows)} | {both('can_mass', '.1f')}; "
+    return (f"| {sensor}, {motion} | {len(rows)} | {both('can_mass', '.1f')}; "
             f"{both('can_com', '.1f')} | {reached} | {median('reached'):.1f} ({worst:.1f}) | "
             f"{median('moving'):.1f} | {asked} | {len(with_inertia)}, "
             f"{np.isfinite(with_inertia).sum()} | {both('ended', '.1f')} | {both('end_mass')} | "
