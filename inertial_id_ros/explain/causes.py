@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..model.newton_euler import GRAVITY, static_wrench, weight_columns
+from ..model.newton_euler import static_wrench, weight_columns
 from ..model.rows import STEP, Rows
 from ..model.setup import low_pass
 from ..motion.motion import BIN, Array
@@ -71,16 +71,6 @@ class RoomForce(Term):
 
     def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
         return {"force": float(values[0])}
-
-
-class CompensatedWeight(Term):
-    """A payload whose weight the driver takes off, though nobody said so: mass and first moment."""
-
-    name, place = "removed_payload", Place.DRIVER
-    sd, mean = np.array([10.0, 1.0, 1.0, 1.0]), np.zeros(4)  # kg, kg m
-
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return linear(weight_columns(rows.level @ GRAVITY), values)
 
 
 class MovingBase(Term):

@@ -4,10 +4,10 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..model.setup import Sheet
+from ..model.setup import SetupError, Sheet
 from .explain import Explanation
 from .residual import LARGE, SHARE, lengths
-from .setup_errors import SMALLEST, SetupError
+from .setup_errors import ACCOUNTED, SMALLEST
 
 Reason = tuple[str, dict[str, float | str]]
 
@@ -39,7 +39,7 @@ def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float =
     """
     error, mass = explained.error, float(explained.phi[0])
     sd = float(np.sqrt(explained.wide_covariance[0, 0]))
-    if error is not None and error.kind not in ("clock_offset", "removed_payload"):
+    if error.kind not in ACCOUNTED:
         others = {other.kind for other in explained.alternatives} - {error.kind}
         likely = f" (as likely: {', '.join(sorted(others))})" if others else ""
         return [_of_setup(error, mass, likely)]
@@ -58,14 +58,13 @@ def _of_setup(error: SetupError, mass: float, likely: str) -> Reason:
     if error.kind == "wrong_units":
         return "wrong_units.wrench", {"why": f"forces and torques are in {error.units}, as it "
                                              f"seems; they must be in N and N m{likely}"}
-    own = error.correction
-    numbers: dict[str, float | str] = dict(zip("xyz", own.up.tolist(), strict=True))
-    numbers |= zip(("roll", "pitch", "yaw"), Rotation.from_matrix(own.turn).as_euler(
+    numbers: dict[str, float | str] = dict(zip("xyz", error.up.tolist(), strict=True))
+    numbers |= zip(("roll", "pitch", "yaw"), Rotation.from_matrix(error.turn).as_euler(
         "xyz", degrees=True).tolist(), strict=True)
     numbers["axes"] = " and ".join(f"F{axis} and T{axis}" for axis, sign in zip(
-        "xyz", own.channels, strict=False) if sign < 0.0)
+        "xyz", error.channels, strict=False) if sign < 0.0)
     why = FRAMES[error.kind].format(**numbers)
-    if error.kind == "gravity_elsewhere" and own.up[2] < -np.cos(SMALLEST):
+    if error.kind == "gravity_elsewhere" and error.up[2] < -np.cos(SMALLEST):
         why += ("; or the driver compensates more than is carried, which looks the same: set its "
                 "payload to 0, or precompensated.*")
     return f"frame_wrong.{error.kind}", {**numbers, "why": f": {why}{likely}"}

@@ -11,19 +11,19 @@ import numpy as np
 from ..inertia import report_jacobian
 from ..model.history import Window
 from ..model.rows import Rows
-from ..model.setup import LEVER, Setup, Sheet
+from ..model.setup import LEVER, Setup, SetupError, Sheet
 from ..motion.motion import BIN, Array
 from . import residual
 from .causes import candidates
 from .fit import Fit, Prior, Region, fit, promise, setup_of
 from .residual import LARGE, SHARE, Unknown, is_believable, looks_like, surprise, unknown
-from .setup_errors import STRETCHED, Model, SetupError, rivals
+from .setup_errors import ACCOUNTED, STRETCHED, Model, rivals
 from .terms import DECIDED, Term, Values
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
 # it; what they are divided by in the average, as no model is exact.
 CERTAIN, WORTH_IT, TEMPER = 3.0, -8.0, 2.0
-SWINGS = 30.0  # of a part that swings: a base that moves is not asked for then
+AHEAD = 30.0  # no cause wins that back
 NAMED = 0.9  # probability
 MOST = 2  # values of a term that are worth a try
 
@@ -36,7 +36,7 @@ class Explanation:
         phi, covariance: (10,), (10, 10) at the scales that the data tell: for the answer.
         wide_phi, wide_covariance: at those of the data sheet at least: for the interval.
         models: the most probable first; best, error: its fit, and the error of the set-up, which is
-            corrected in all of these; None: it is as stated.
+            corrected in all of these.
         probability: of each term that had to earn its place.
         alternatives: errors that are about as probable: the motion does not tell them apart.
         unknown, surprise: what the best fit does not explain, and that over the data sheet.
@@ -60,7 +60,7 @@ class Explanation:
         return self.models[0].fit
 
     @property
-    def error(self) -> SetupError | None:
+    def error(self) -> SetupError:
         """See the class."""
         return self.models[0].error
 
@@ -73,19 +73,17 @@ class Explanation:
     def setup(self) -> Setup:
         """Delay, filter and tilt."""
         known = setup_of(self.best.values, self.best.terms)
-        late = self.error.correction.late if self.error is not None else 0
-        return replace(known, delay=known.delay + BIN * late)
+        return replace(known, delay=known.delay + BIN * self.error.late)
 
     @cached_property
     def named(self) -> tuple[tuple[str, dict[str, float | str]], ...]:
         """Kinds and numbers of findings: what is taken into account of the set-up, and terms that
         are certain and large enough."""
         best, out = self.best, list[tuple[str, dict[str, float | str]]]()
-        if self.error is not None and self.error.kind == "clock_offset":
+        if self.error.kind == "clock_offset":
             out.append(("clock_offset", {"milliseconds": 1e3 * self.setup.delay}))
-        if self.error is not None and self.error.kind == "removed_payload":
-            weight = float(best.values["removed_payload"][0])
-            out.append(("removed_payload", {"mass": weight}))
+        if self.error.kind == "removed_payload":
+            out.append(("removed_payload", {"mass": float(best.values["removed_payload"][0])}))
         out += [(term.name, {**term.describe(best.phi, best.values[term.name])})
                 for term in best.terms if self.probability.get(term.name, 0.0) > NAMED
                 and residual.is_worth_naming(best, term, self.sheet)]
@@ -108,19 +106,19 @@ def explain(window: Window, sheet: Sheet, region: Region | None,
     if known is not None:
         return _averaged(_fitted_anew(window, prior, known.models), sheet, known.alternatives)
     ranked = rivals(window, prior)
-    models = max((_search(model, prior) for model in ranked
-                  if model is ranked[0] or model.error is None), key=lambda some: some[0].odds)
+    top = ranked[0].odds
+    models = max((_search(model, prior) for model in ranked if model.odds == top or (
+        not model.error.kind and model.odds > top - AHEAD)), key=lambda some: some[0].odds)
     if models[0].fit.rows.window.used.sum() != window.used.sum():  # rivals share bins
         models = _fitted_anew(window, prior, models)
     return _averaged(models, sheet, tuple(
-        r.error for r in ranked if r.error and r.error is not models[0].error
-        and r.odds > ranked[0].odds - DECIDED))
+        r.error for r in ranked if r.error.kind and r.error is not models[0].error
+        and r.odds > top - DECIDED))
 
 
 def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[Model]:
     """Models of other bins on those of a window."""
-    if (error := models[0].error) is not None:
-        window = error.correction.window(window)
+    window = models[0].error.window(window)
     rows, out = Rows(window, models[0].fit.rows.setup), list[Model]()
     for model in models:
         old, terms = model.fit, [term.on(rows) for term in model.fit.terms]
@@ -184,9 +182,10 @@ def _likely(models: Sequence[Model]) -> list[Model]:
 
 
 def _search(best: Model, prior: Prior) -> list[Model]:
-    """A model, and those with candidates, one more at a time beside the best terms so far."""
+    """A model, and those with candidates, one more at a time beside the best terms so far; beside
+    an error by which the answer is refused, none."""
     models, least = [best], -np.inf
-    while best.odds > least and not prior.sheet.is_ideal:
+    while best.odds > least and not prior.sheet.is_ideal and best.error.kind in ACCOUNTED:
         clean = best.fit  # with the noise as it is, but no prior stretched by what is looked for
         if max(clean.scales.values()) > STRETCHED or any(term.is_inexact for term in clean.terms):
             clean = fit(clean.rows, clean.terms, prior, start=clean, rounds=0)
@@ -195,7 +194,7 @@ def _search(best: Model, prior: Prior) -> list[Model]:
                  if is_believable(new := fit(clean.rows, [*clean.terms, term], prior,
                                              start=clean, given=given))]
         # Accelerations of the base can be all that a part does which swings by the arm's motion.
-        swings = any("not_rigid" in m.fit.values and m.odds > best.odds + SWINGS for m in tried)
+        swings = any("not_rigid" in m.fit.values and m.odds > best.odds + AHEAD for m in tried)
         tried = [m for m in tried if not (swings and "base_moves" in m.fit.values)]
         if not tried:
             break

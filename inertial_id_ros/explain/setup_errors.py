@@ -7,7 +7,7 @@ Bodies that cannot be cost evidence: a negative mass, or a centre of mass out of
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -16,19 +16,20 @@ from scipy.constants import foot, hecto, inch, kilo, lbf, milli
 from scipy.special import log_ndtr
 
 from ..model.history import Window
-from ..model.newton_euler import GRAVITY
+from ..model.newton_euler import GRAVITY, weight_columns
 from ..model.rows import Rows, is_enough
-from ..model.setup import Correction, Setup
-from .causes import CompensatedWeight
+from ..model.setup import Setup, SetupError
+from ..motion.motion import BIN
+from .causes import SensorFilter
 from .fit import ROUNDS, Fit, Prior, fit
 from .residual import SHARE, surprise
-from .terms import DECIDED, Term, usual_terms
+from .terms import DECIDED, Place, Term, Usual, Values, linear, usual_terms
 
-SURPRISING, STRETCHED, LATE = 0.4, 2.5, 0.1  # of the data sheet; scale of a prior; s
+SURPRISING, STRETCHED = 0.4, 2.5  # of the data sheet; scale of a prior
 UNBELIEVABLE = -2.0  # logarithm
 MASS, WIDE = 2.0, 1.5  # kg, usual; and within what factor's logarithm
 WORST = 20.0  # logarithm, of a centre of mass outside of where it can be
-FARTHEST, NEAREST = 200, 12  # bins, of a clock; nearer ones are a delay
+FARTHEST, NEAREST = 200, 10  # bins, of a clock; nearer ones are a delay
 SMALLEST = 0.14  # rad; smaller turns are usual terms
 MOST = 3  # errors to fit
 G = float(np.linalg.norm(GRAVITY))
@@ -38,28 +39,20 @@ UNITS = {  # readings for 1 N and for 1 N m
     "kgf and kgf m": (1.0 / G, 1.0 / G), "kgf and kgf cm": (1.0 / G, hecto / G),
     "lbf and lbf in": (1.0 / lbf, 1.0 / lbf / inch),
     "lbf and lbf ft": (1.0 / lbf, 1.0 / lbf / foot)}
-
-
-@dataclass(frozen=True, eq=False)
-class SetupError:
-    """A hypothesis.
-
-    Attributes:
-        kind: of its finding; units: of the readings; correction: that turns it right, but for a
-            payload whose weight the driver takes off.
-    """
-
-    kind: str
-    correction: Correction
-    units: str = ""
+# Errors that are taken into account, or none; by others an answer is refused.
+ACCOUNTED = ("", "clock_offset", "removed_payload")
+# Mass and first moment of a payload whose weight the driver takes off, though nobody said so.
+REMOVED = Usual("removed_payload", np.r_[10.0, np.ones(3)], Place.DRIVER, np.inf,
+                lambda rows, phi, values, load: linear(
+                    weight_columns(rows.level @ GRAVITY), values))
 
 
 class Model(NamedTuple):
-    """A fit with the logarithm of its odds; error: None for the set-up as stated."""
+    """A fit with the logarithm of its odds; error: of the set-up, which is corrected in it."""
 
     fit: Fit
     odds: float
-    error: SetupError | None = None
+    error: SetupError
 
     def fitted(self, new: Fit) -> "Model":
         """The same with another fit of the same terms."""
@@ -72,47 +65,53 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
     They are compared on the same bins.
     """
     usual = usual_terms(prior.sheet, window.motion.joints.shape[1])
-    stated = _model(None, Rows(window, Setup()), prior, usual)
+    stated = _model(SetupError(), Rows(window, Setup()), prior, usual)
     late = abs(float(stated.fit.values.get("delay", np.zeros(1))[0]))
-    if not (surprise(stated.fit, prior.sheet) > SURPRISING or late > LATE
+    if not (surprise(stated.fit, prior.sheet) > SURPRISING or late > BIN * NEAREST
             or max(stated.fit.scales.values()) > STRETCHED
             or _belief_in_body(stated.fit, prior) < UNBELIEVABLE):
         return [stated]
-    clock = Correction(late=_clock(stated.fit.rows))
+    clock = SetupError("clock_offset", _clock(stated.fit.rows))
     used = window.used & clock.window(window).used
     if not is_enough(used):
-        clock, used = Correction(), window.used
+        clock, used = SetupError(), window.used
+    is_late = abs(clock.late) > NEAREST
     same = Rows(replace(window, used=used), Setup())
-    least, *tried = (_model(error, same, prior, usual[:1])
-                     for error in (None, *_setup_errors(same, clock)))
+    least, *tried = (_model(error, same, prior, usual[:1]) for error in (
+        SetupError(), *[clock][:is_late], *_setup_errors(same)))
     best: dict[tuple[str, str], SetupError] = {}
     for model in sorted(tried, key=attrgetter("odds"), reverse=True):
-        if model.error and model.odds > least.odds:
+        if model.odds > least.odds:
             best.setdefault((model.error.kind, model.error.units), model.error)
-    out = [_model(error, same, prior, usual) for error in (None, *list(best.values())[:MOST])]
+    out = [_model(error, same, prior, usual)
+           for error in (SetupError(), *list(best.values())[:MOST])]
     # An error other than of the clock explains everything, or it is none; and a driver that takes
     # a little off is no payload that somebody has set.
-    out = [model for model in out if model.error is None or model.error.kind == "clock_offset"
+    out = [model for model in out if model.error.kind in ("", "clock_offset")
            or (surprise(model.fit, prior.sheet) < SURPRISING and model.fit.values.get(
                "removed_payload", np.full(1, np.inf))[0] > SHARE * model.fit.phi[0])]
+    for own in (SensorFilter(1), SensorFilter(2)) if is_late else ():  # it is late by a low-pass
+        out += [_model(SetupError(), same, prior, [*usual, own], given)
+                for given in own.starts(stated.fit)]
     return sorted(out, key=attrgetter("odds"), reverse=True)
 
 
-def _model(error: SetupError | None, rows: Rows, prior: Prior, terms: list[Term]) -> Model:
+def _model(error: SetupError, rows: Rows, prior: Prior, terms: list[Term],
+           given: Values | None = None) -> Model:
     """The fit of terms, on what the window of rows should have been."""
-    own = Correction() if error is None else error.correction
-    window = own.window(rows.window) if error else rows.window
-    if own.late or window.motion is not rows.window.motion:
+    window = error.window(rows.window)
+    if error.late or window.motion is not rows.window.motion:
         rows = Rows(window, Setup())
     else:  # only readings change
         rows = copy(rows)
         rows.window, rows.y = window, rows.modes(rows.smooth(window.wrench))
-    if error is not None and error.kind == "removed_payload":
-        terms = [*terms, CompensatedWeight()]
-    new = fit(rows, terms, prior, rounds=2 * ROUNDS)
+    if error.kind == "removed_payload":
+        terms = [*terms, REMOVED]
+    new = fit(rows, terms, prior, given=given, rounds=2 * ROUNDS)
     # The density is that of readings as they came. An error must be beyond doubt.
-    odds = new.evidence + _belief_in_body(new, prior) - DECIDED * (error is not None) + len(
-        new.solution.variance) * float(np.log(np.abs(own.channels)).sum())
+    odds = new.evidence + _belief_in_body(new, prior) + sum(term.odds for term in terms) + len(
+        new.solution.variance) * float(np.log(np.abs(error.channels)).sum()) - DECIDED * bool(
+            error.kind)
     return Model(new, odds, error)
 
 
@@ -130,21 +129,19 @@ def _belief_in_body(fit: Fit, prior: Prior) -> float:
     return out - min(float(away.sum()), WORST) - 0.5 * strange**2
 
 
-def _setup_errors(rows: Rows, clock: Correction) -> Iterator[SetupError]:
-    """Every hypothesis."""
-    if abs(clock.late) > NEAREST:
-        yield SetupError("clock_offset", clock)
-    yield SetupError("sign_wrong", Correction(channels=-np.ones(6)))
+def _setup_errors(rows: Rows) -> Iterator[SetupError]:
+    """Every hypothesis but those of the clock."""
+    yield SetupError("sign_wrong", channels=-np.ones(6))
     for axes in np.ones((3, 3)) - 2.0 * np.eye(3):  # two that are mirrored are a turn
-        yield SetupError("axes_mirrored", Correction(channels=np.tile(axes, 2)))
+        yield SetupError("axes_mirrored", channels=np.tile(axes, 2))
     for units, factors in UNITS.items():
-        yield SetupError("wrong_units", Correction(channels=1.0 / np.repeat(factors, 3)), units)
-    yield SetupError("wrench_in_base_axes", Correction(in_base=True))
+        yield SetupError("wrong_units", channels=1.0 / np.repeat(factors, 3), units=units)
+    yield SetupError("wrench_in_base_axes", in_base=True)
     if np.ptp(rows.place, axis=0).any():  # else no acceleration tells the inertia
-        yield SetupError("removed_payload", Correction())
+        yield SetupError("removed_payload")
     if not rows.window.motion.joints.shape[1]:  # poses that somebody gave
-        yield SetupError("quaternion_order", Correction(order="wxyz"))
-        yield SetupError("poses_inverted", Correction(order="inverse"))
+        yield SetupError("quaternion_order", order="wxyz")
+        yield SetupError("poses_inverted", order="inverse")
     force, turn, phi = rows.smooth(rows.window.wrench)[:, :3], np.eye(3), np.eye(10)[0]
     for _ in range(3):  # axes of the wrench (Kabsch 1976), from the forces of the payload in them
         made = rows.steady[:, :3] @ phi
@@ -153,15 +150,15 @@ def _setup_errors(rows: Rows, clock: Correction) -> Iterator[SetupError]:
         A = np.concatenate([rows.steady[:, :3, :4], np.tile(np.eye(3), (rows.n, 1, 1))], 2)
         phi[:4] = np.linalg.lstsq(A.reshape(-1, 7), (force @ turn.T).ravel())[0][:4]
     if np.trace(turn) < 1.0 + 2.0 * np.cos(SMALLEST):
-        yield SetupError("sensor_turned", Correction(turn=turn))
+        yield SetupError("sensor_turned", turn=turn)
     # Direction of gravity: mass times it, and the rest of the force.
     back = rows.rotation.transpose(0, 2, 1)
     A[:, :, 0] += back @ GRAVITY
     up = np.linalg.lstsq(np.concatenate([G * back, A], 2).reshape(-1, 10), force.ravel())[0][:3]
     for sign in (1.0, -1.0):
-        own = Correction(up=sign * up / np.linalg.norm(up))
+        own = SetupError("gravity_elsewhere", up=sign * up / np.linalg.norm(up))
         if own.up[2] < np.cos(SMALLEST):
-            yield SetupError("gravity_elsewhere", own)
+            yield own
 
 
 def _clock(rows: Rows) -> int:

@@ -64,9 +64,8 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
     beliefs, estimator, settings = basis.beliefs, basis.estimator, basis.settings
     apart: Array = np.zeros(10)
     more: Array = np.zeros((10, 10))
-    error = explained.error if isinstance(explained, Explanation) else None
     is_whole = settings.precompensated.terms == "weight" or (  # alone: the inertia is measured
-        error is not None and error.kind == "removed_payload")
+        isinstance(explained, Explanation) and explained.error.kind == "removed_payload")
     if beliefs.compensated is not None and not is_whole:
         apart = apart - beliefs.compensated
     if beliefs.tool is not None:

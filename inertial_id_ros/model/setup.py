@@ -100,10 +100,11 @@ def low_pass(values: Array, filter: tuple[float, ...], step: float = BIN) -> Arr
 
 
 @dataclass(frozen=True, eq=False)
-class Correction:
-    """What was described wrongly; by default nothing.
+class SetupError:
+    """What was described wrongly, and how it is turned right; by default nothing.
 
     Attributes:
+        kind: of its finding; empty: the set-up is as stated; units: of the readings.
         late: bins by which stamps of the wrench are late.
         up: (3,) unit vector against gravity in base axes.
         channels: (6,) factors of the readings; turn: (3, 3) from the axes of the wrench, after
@@ -112,12 +113,14 @@ class Correction:
         order: of the orientations of poses: "" as stated, "wxyz", or "inverse" ones.
     """
 
+    kind: str = ""
     late: int = 0
     up: Array = field(default_factory=_UP.copy)
     channels: Array = field(default_factory=lambda: np.ones(6))
     turn: Array = field(default_factory=lambda: np.eye(3))
     in_base: bool = False
     order: str = ""
+    units: str = ""
 
     def wrench(self, wrench: Array, rotation: Array) -> Array:
         """Wrenches (n, 6) in sensor axes, which are turned by (n, 3, 3) to those of the base."""

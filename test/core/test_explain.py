@@ -337,7 +337,7 @@ def made_wrong(kind: str) -> np.ndarray:
     "gravity_elsewhere"])
 def test_an_error_of_the_set_up_is_named_corrected_and_refused(kind: str) -> None:
     found = of_wrong(made_wrong(kind))
-    assert found.error is not None and found.error.kind == kind
+    assert found.error.kind == kind
     assert found.phi[0] == pytest.approx(PHI[0], rel=0.003)
     (named, numbers), = contradictions(found, SHEET)
     assert named in (kind, f"frame_wrong.{kind}", "wrong_units.wrench")
@@ -360,7 +360,7 @@ def test_a_driver_that_compensates_too_much_is_named_beside_a_robot_upside_down(
 
 def test_what_is_right_stays_so_and_contradicts_nothing() -> None:
     found = of_wrong(RIGHT)
-    assert found.error is None and not contradictions(found, SHEET, float(PHI[0]))
+    assert not found.error.kind and not contradictions(found, SHEET, float(PHI[0]))
     (kind, numbers), = contradictions(found, SHEET, 2.0 * float(PHI[0]))
     assert kind == "reference_contradicted" and numbers["ratio"] == pytest.approx(0.5, abs=0.01)
 
@@ -377,7 +377,7 @@ def test_inertia_without_weight_is_that_of_a_payload_that_the_driver_compensates
 @pytest.mark.parametrize("late", [1.5, -0.8])
 def test_a_late_clock_is_found_and_taken_into_account(late: float) -> None:
     found = of_wrong(RIGHT, late)
-    assert found.error is not None and found.error.kind == "clock_offset"
+    assert found.error.kind == "clock_offset"
     assert found.setup.delay == pytest.approx(late, abs=0.003)
     assert found.phi[0] == pytest.approx(PHI[0], rel=0.003)
     assert dict(found.named)["clock_offset"]["milliseconds"] == pytest.approx(1e3 * late, abs=3.0)
@@ -396,7 +396,7 @@ def test_a_filter_of_second_order_beside_a_late_clock() -> None:
 
 def test_weight_that_the_driver_takes_off_is_found_by_inertia() -> None:
     found = of_wrong(RIGHT - weight(1.4 * PHI, UP))
-    assert found.error is not None and found.error.kind == "removed_payload"
+    assert found.error.kind == "removed_payload"
     sd = np.sqrt(found.wide_covariance[0, 0])
     assert abs(found.phi[0] - PHI[0]) < 4.0 * sd
     assert dict(found.named)["removed_payload"]["mass"] == pytest.approx(1.4 * PHI[0], rel=0.1)
@@ -413,5 +413,5 @@ def test_orientations_that_mean_something_else_are_named(
     found = of_wrong(RIGHT, motion=motion._replace(
         joints=np.empty((n, 0, 3, 3)), twists=np.empty((n, 0, 6)), rotation=read.as_matrix(),
         acceleration=(read.inv() * turns).apply(motion.acceleration)))
-    assert found.error is not None and found.error.kind == kind
+    assert found.error.kind == kind
     assert found.phi[0] == pytest.approx(PHI[0], rel=0.01)
