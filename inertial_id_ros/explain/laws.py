@@ -8,12 +8,12 @@ import numpy as np
 from scipy.signal import bilinear, lfilter
 
 from ..inertia import point_columns
-from ..model.newton_euler import GRAVITY, skew
+from ..model.newton_euler import GRAVITY, static_wrench
 from ..model.rows import Rows
 from ..motion.motion import BIN, Array
 from .fit import LIGHTEST, Fit
 from .residual import INEXACT, looks_like
-from .terms import COMMON, DIFFERENCE, RARE, Effect, Place, Term, Values
+from .terms import COMMON, RARE, Place, Term, Values
 
 
 class Cable(Term):
@@ -144,27 +144,17 @@ class Swing(Term):
         gap = np.abs(values - self.mean)[:2] / self.sd[:2]
         return bool(0.0 < values[2] < 1.3 and gap.max() < 3.0)
 
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
         mass = max(float(phi[0]), LIGHTEST)
-        motion, centre = rows.window.motion, phi[1:4] / mass
-        pivot = (motion.acceleration + np.cross(motion.alpha, centre)
-                 + np.cross(motion.omega, np.cross(motion.omega, centre)))
-        pivot = (motion.rotation @ pivot[..., None])[..., 0]
-
-        def pulls(shape: Array) -> Array:
-            """Modes (k, 6, 4) by mass and moments, of the deflection's acceleration from rest."""
-            turn, damping = np.exp(shape) * [2.0 * np.pi, 1.0]
-            b, a = bilinear([-1.0, 0.0, 0.0], [1.0, 2.0 * damping * turn, turn**2], 1.0 / BIN)
-            driven = lfilter(b, a, pivot, axis=0)
-            driven[:, 2] = 0.0  # along the string it goes with the pivot
-            seen = mass * rows.smooth((driven[:, None] @ motion.rotation)[:, 0])
-            out = np.zeros((rows.n, 6, 4))
-            out[:, :3, 0], out[:, 3:, 1:] = seen, -self.LEVER * skew(seen)
-            return rows.modes(out)
-        here, steps = pulls(values[:2]), DIFFERENCE * self.sd[:2]
-        slopes = [(pulls(values[:2] + step) - here) @ values[2:] / step.sum()
-                  for step in np.diag(steps)]
-        return Effect(np.concatenate([np.stack(slopes, 2), here], 2), here @ values[2:])
+        turned = rows.window.motion.rotation
+        proper = rows.unfiltered[:, :3, :4] @ np.r_[1.0, phi[1:4] / mass]
+        pivot = (turned @ proper[..., None])[..., 0]
+        turn, damping = np.exp(values[:2]) * [2.0 * np.pi, 1.0]
+        b, a = bilinear([-1.0, 0.0, 0.0], [1.0, 2.0 * damping * turn, turn**2], 1.0 / BIN)
+        driven = lfilter(b, a, pivot, axis=0)  # from rest
+        driven[:, 2] = 0.0  # along the string it goes with the pivot; nor does gravity drive it
+        seen = mass * rows.smooth((driven[:, None] @ turned)[:, 0])
+        return static_wrench(values[2:] * np.r_[1.0, np.full(3, self.LEVER)], seen)
 
     def doubt(self, phi: Array, values: Array) -> Array:
         """What swings has no inertia of a rigid body; and a law of small swings is inexact."""
