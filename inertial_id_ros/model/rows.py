@@ -59,14 +59,13 @@ class Rows:
     """Motion, wrench and regressor of a window at a set-up; modes of all stretches in turn.
 
     Attributes:
-        n: rows; time: (n,) from the window's begin [s]; t: (n,) -1/2 to 1/2 over the window.
+        n: rows; time: (n,) from the window's begin [s].
         rotation, place: (n, 3, 3), (n, 3) pose of the sensor; p: place from its mean.
         A: (k, 6, 10) modes of the regressor; y: (k, 6) of the wrench.
         turned: (k, 2 + 3 (j - 1), 3) change of the acceleration less gravity, by a turn about the
             base's x and y, and about the axes of each joint but the last [1/rad].
         bend: (k, j, 3, 4) the same by joints that give way, per mass and first moment.
         frequency: (k,) [Hz]; gain: (k,) of the smoothing on the power of white noise.
-        length: (k,) rows of the stretch that a mode belongs to.
     """
 
     def __init__(self, window: Window, setup: Setup) -> None:
@@ -83,12 +82,10 @@ class Rows:
         self.steady = self.smooth(low_pass(self.unfiltered, setup.filter))
         self.rotation, self.place = self.smooth(motion.rotation), self.smooth(motion.position)
         self.p = self.place - self.place.mean(0)
-        index = np.concatenate([s.first + STEP * np.arange(s.n) for s in self.stretches])
-        self.index, self.time = index, BIN * index
-        self.t = (index - index[0]) / max(index[-1] - index[0], 1) - 0.5
+        self.index = np.concatenate([s.first + STEP * np.arange(s.n) for s in self.stretches])
+        self.time = BIN * self.index
         self.frequency = np.concatenate([
             np.arange(s.size) / (2.0 * BIN * STEP * s.n) for s in self.stretches])
-        self.length = np.concatenate([np.full(s.size, s.n) for s in self.stretches])
         self.gain = _gain(self.frequency)
         self._turn(setup)
         self.level = self.modes(self.smooth(low_pass(back, setup.filter)))
