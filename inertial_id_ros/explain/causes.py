@@ -15,7 +15,7 @@ from .laws import Cable, Pouring, Swing
 from .residual import INEXACT, looks_like
 from .terms import COMMON, DIFFERENCE, RARE, STRENGTH, Effect, Place, Term, Values, linear
 
-STILL, LEAST_PATH, DRIFTS = 1e-6, 1e-3, 10.0  # m/s^2, m; s, in which a drift counts
+MOVED, DRIFTS = 1e-3, 10.0  # m/s^2, and m; s, in which a drift counts
 
 
 def candidates(fit: Fit) -> list[Term]:
@@ -28,9 +28,9 @@ def candidates(fit: Fit) -> list[Term]:
     rows, motion = fit.rows, fit.rows.window.motion
     out: list[Term] = [Hysteresis()] if motion.omega.any() else []
     out += [BiasDrift()] if out and rows.time[-1] - rows.time[0] > DRIFTS else []
-    if out and np.abs(motion.acceleration).max() > STILL:
+    if out and np.abs(motion.acceleration).max() > MOVED:
         out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(False), Pouring(True)]
-        if np.ptp(rows.place, axis=0).max() > LEAST_PATH:
+        if np.ptp(rows.place, axis=0).max() > MOVED:
             out += [Cable(), RoomForce(), MovingBase(rows.n)]
     taken = {term.place for term in fit.terms if term.odds}
     return [term for term in out if term.place not in taken]
@@ -64,7 +64,8 @@ class RoomForce(Term):
     """
 
     name, place, takes_inertia, odds = "constant_force", Place.ROOM, True, RARE
-    sd, mean = np.repeat((5.0, 0.5), (1, 3)), np.zeros(4)
+    sd = np.repeat((5.0, 0.5), (1, 3))
+    mean = np.zeros_like(sd)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         return linear(weight_columns(rows.level[:, :, 2]), values)

@@ -14,7 +14,6 @@ Reason = tuple[str, dict[str, float | str]]
 SIGNIFICANT = 5.0  # deviations
 HEAVIEST, FARTHEST = 150.0, 1.5  # kg, m: no robot carries more, or farther out
 LIGHT, WIDE = 0.2, 0.3  # kg, of less than nothing; m, within which so light a body lies
-AWAY = 0.1  # of a known mass, which gains and calibration may make
 FRAMES = {  # errors of frames, and what to enter
     "axes_mirrored": "{axes} have the opposite sign, as in axes of a left-handed frame; turn them "
                      "in the driver",
@@ -45,7 +44,7 @@ def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float =
         return [_of_setup(error, mass, likely)]
     out = [*_of_body(explained.wide_phi, explained.wide_covariance),
            *_of_frame(explained, sheet)]
-    if reference_mass and abs(mass - reference_mass) > SIGNIFICANT * sd + AWAY * reference_mass:
+    if reference_mass and abs(mass - reference_mass) > SIGNIFICANT * sd + SHARE * reference_mass:
         out.append(("reference_contradicted", {"mass": mass, "reference": reference_mass,
                                                "ratio": mass / reference_mass, "why": ""}))
     return out

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..inertia import report_jacobian
 from ..model.history import Window
-from ..model.rows import Rows
+from ..model.rows import STEP, Rows
 from ..model.setup import LEVER, Setup, SetupError, Sheet
 from ..motion.motion import BIN, Array
 from . import residual
@@ -25,6 +25,8 @@ from .terms import DECIDED, Term, Values
 CERTAIN, WORTH_IT, TEMPER = 3.0, -8.0, 2.0
 AHEAD = 30.0  # no cause wins that back
 NAMED = 0.9  # probability
+SECOND, ENOUGH = round(1.0 / (BIN * STEP)), 3  # rows; seconds to compare with
+MISFIT = 3.5  # of the newest second, over the root mean square of those before
 MOST = 2  # values of a term that are worth a try
 
 
@@ -66,8 +68,13 @@ class Explanation:
 
     @property
     def is_outdated(self) -> bool:
-        """True if the newest samples do not fit as those before do."""
-        return residual.is_outdated(self.best)
+        """True if the mean residual of the newest second, of forces or of torques, is large beside
+        those of the seconds before. A payload that begins to pour shows there first."""
+        left = self.best.rows.back(self.best.solution.left)[::-1]
+        means = left[:len(left) // SECOND * SECOND].reshape(-1, SECOND, 2, 3).mean(1)
+        power = np.square(means).sum(2)
+        return len(power) > ENOUGH and bool(
+            (power[0] > MISFIT**2 * np.maximum(power[1:].mean(0), 1e-12)).any())
 
     @property
     def setup(self) -> Setup:

@@ -15,8 +15,6 @@ from .terms import Place, Term
 USUAL = 2.0  # times the data sheet; what is more is unknown
 LARGE, SHARE = 4.0, 0.1  # times the data sheet, and share of the load
 UNTOLD = 0.075  # m: accelerations that no transform tells go with the weight as if so far out
-SECOND, ENOUGH = 12, 3  # rows; seconds to compare with
-MISFIT = 3.5  # of the newest second, over the root mean square of those before
 INEXACT = 0.04  # share of what a law makes that it leaves out: cables sag, bend and rub
 CLEAR = 0.002  # noise of the accelerations, as share of the power of what they make
 
@@ -75,16 +73,6 @@ def surprise(fit: Fit, sheet: Sheet) -> float:
     mean, _ = noise.strengths_before(sheet, time[-1] - time[0])
     usual = (solution.spectrum @ np.exp(mean).T).sum(0)
     return float((lengths(solution.left) / np.sqrt(3.0 * usual)).max())
-
-
-def is_outdated(fit: Fit) -> bool:
-    """True if the mean residual of the newest second, of forces or of torques, is large beside
-    those of the seconds before. A payload that begins to pour shows there first."""
-    left = fit.rows.back(fit.solution.left)[::-1]
-    means = left[:len(left) // SECOND * SECOND].reshape(-1, SECOND, 2, 3).mean(1)
-    power = np.square(means).sum(2)
-    return len(power) > ENOUGH and bool(
-        (power[0] > MISFIT**2 * np.maximum(power[1:].mean(0), 1e-12)).any())
 
 
 def is_believable(fit: Fit) -> bool:

@@ -7,9 +7,9 @@ import numpy as np
 
 from ..motion.motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
 from ..samples.ring import Columns
+from ..settings.groups import LONGEST as LONGEST
 from .newton_euler import GRAVITY, static_wrench
 
-LONGEST = 120.0  # s
 Span = tuple[int, int]  # first bin, and the one after the last
 
 
