@@ -30,12 +30,11 @@ def spectra(rows: Rows, sheet: Sheet) -> Array:
 
 def strengths_before(sheet: Sheet, seconds: float) -> tuple[Array, Array]:
     """Means (2, c) and deviations (c,) of the logarithms of the strengths before the data."""
-    out = []
-    for noise, accuracy, drift in zip(sheet.noise, sheet.accuracy, sheet.drift, strict=True):
-        walk = (accuracy**2 + (drift * seconds / 60.0) ** 2) / len(TIMES)
-        walks = [] if sheet.is_ideal else [walk] * len(TIMES)
-        out.append(np.log([noise**2, 0.1 * noise**2, *walks]))
-    return np.array(out), np.array(SPREAD[:len(out[0])])
+    noise = np.square(sheet.noise)
+    walk = np.square(sheet.accuracy) + np.square(sheet.drift) * (seconds / 60.0) ** 2
+    walks = [] if sheet.is_ideal else [walk / len(TIMES)] * len(TIMES)
+    out = np.log([noise, 0.1 * noise, *walks]).T
+    return out, np.array(SPREAD[:out.shape[1]])
 
 
 def least_strengths(mean: Array, seconds: float) -> Array:
