@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.history import History
-from ..model.newton_euler import GRAVITY, regressor, rotation, skew, weight_columns
+from ..model.newton_euler import GRAVITY, regressor_of, rotation, skew, weight_columns
 from ..model.rows import HALF
 from ..model.setup import Setup, low_pass
 from ..motion.motion import BIN, BIN_NS, Array
@@ -118,9 +118,7 @@ class Rows:
         if len(motion.number) < len(pose):
             return None
         gravity = rotation(np.r_[setup.tilt, 0.0]) @ GRAVITY
-        back = motion.rotation.transpose(0, 2, 1)
-        A, rate = np.tensordot(weights.T, regressor(
-            motion.acceleration - back @ gravity, motion.omega, motion.alpha), 1)
+        A, rate = np.tensordot(weights.T, regressor_of(motion, gravity), 1)
         turn = np.tensordot(pose, motion.rotation, 1)
         pull, tilted = -gravity @ turn, CHANGED @ turn
         columns = np.hstack([A, np.zeros((6, 6)), weight_columns(pull), np.eye(6)])

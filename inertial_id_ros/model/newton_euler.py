@@ -11,6 +11,7 @@ import pinocchio as pin
 
 from ..inertia import Array, tensor_from_six
 from ..inertia import skew as skew
+from ..motion.motion import Motion
 
 GRAVITY = np.array([0.0, 0.0, -9.81])  # m/s^2, in base axes
 _COLUMNS = tensor_from_six(np.eye(6)).transpose(2, 1, 0).reshape(3, -1)  # of an axis of v each
@@ -35,6 +36,11 @@ def regressor(proper: Array, omega: Array, alpha: Array) -> Array:
     out[:, 3:, 1:4] = -skew(proper)
     out[:, 3:, 4:] = _tensor_columns(alpha) + turn @ _tensor_columns(omega)
     return out
+
+
+def regressor_of(motion: Motion, gravity: Array = GRAVITY) -> Array:
+    """A (n, 6, 10) in the bins of a motion; gravity: (3,) in base axes [m/s^2]."""
+    return regressor(motion.acceleration - gravity @ motion.rotation, motion.omega, motion.alpha)
 
 
 def static_wrench(phi: Array, proper: Array) -> Array:

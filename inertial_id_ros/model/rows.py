@@ -15,7 +15,7 @@ from scipy.special import chdtri
 
 from ..motion.motion import BIN, Array
 from .history import Window
-from .newton_euler import GRAVITY, regressor, rotation, skew
+from .newton_euler import GRAVITY, regressor, regressor_of, rotation, skew
 from .setup import Setup, low_pass
 
 HALF = 10  # bins, of the smoothing kernel
@@ -76,9 +76,7 @@ class Rows:
         if not self.n:
             return
         motion = window.motion
-        back = motion.rotation.transpose(0, 2, 1)
-        self.unfiltered = regressor(motion.acceleration - back @ GRAVITY, motion.omega,
-                                    motion.alpha)
+        self.unfiltered = regressor_of(motion)
         self.steady = self.smooth(low_pass(self.unfiltered, setup.filter))
         self.rotation, self.place = self.smooth(motion.rotation), self.smooth(motion.position)
         self.p = self.place - self.place.mean(0)
@@ -88,7 +86,8 @@ class Rows:
             np.arange(s.size) / (2.0 * BIN * STEP * s.n) for s in self.stretches])
         self.gain = _gain(self.frequency)
         self._turn(setup)
-        self.level = self.modes(self.smooth(low_pass(back, setup.filter)))
+        self.level = self.modes(self.smooth(low_pass(
+            motion.rotation.transpose(0, 2, 1), setup.filter)))
         self.upright = self.modes(self.steady) - self._noise_of_motion()
         self._apply(setup)
 

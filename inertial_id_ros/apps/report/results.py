@@ -13,9 +13,9 @@ from ...identify.identifier import Identifier
 from ...inertia import PARAMETERS, Array
 from ...kinds import KINDS, Finding, doubt_of, sort_findings
 from ...model.history import LONGEST, Window
-from ...model.newton_euler import GRAVITY, regressor
+from ...model.newton_euler import regressor_of as regressor_of
 from ...model.tool import Tool
-from ...motion.motion import BIN, BIN_NS, Motion
+from ...motion.motion import BIN, BIN_NS
 from ...samples.wrenches import CHANNELS
 
 NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -205,12 +205,6 @@ def rms_lengths(wrench: Array) -> tuple[float, ...]:
     """Root mean square lengths of force [N] and torque [N m] of wrenches (n, 6)."""
     squares = np.square(wrench).reshape(-1, 2, 3)
     return tuple(np.sqrt(squares.sum(axis=2).mean(axis=0)).tolist())
-
-
-def regressor_of(motion: Motion) -> Array:
-    """What the wrench of a payload is by phi (10,) in the bins of a motion (n, 6, 10)."""
-    proper = motion.acceleration - motion.rotation.transpose(0, 2, 1) @ GRAVITY
-    return regressor(proper, motion.omega, motion.alpha)
 
 
 def prediction_of(identifier: Identifier, estimates: Sequence[Outcome], origin: int
