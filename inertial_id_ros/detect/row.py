@@ -17,7 +17,8 @@ from ..motion.motion import BIN, BIN_NS, Array
 from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
 
-STEP, APART = 4, 12  # bins: from row to row, of independent rows
+STEP = 4  # bins from row to row
+APART = 3 * STEP  # bins, of independent rows
 SETTLING = 100  # bins, of the impulse response of a sensor's own filter
 LONGEST_GAP = 50_000_000  # ns between samples that a row bridges
 PHI, SETUP = slice(0, 10), slice(10, 10 + 6)

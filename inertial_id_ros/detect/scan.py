@@ -26,8 +26,7 @@ from .row import ALL, APART, BIAS, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
 
 ENTER, LEAVE = 8.0, 4.0  # deviations; a contact that is larger shows in so few rows
 ACCURACY = 0.3  # of the square of the sensor's accuracy, that a row may be off
-FAR, CALM = 3, 5  # successive rows
-FIRST = 4  # rows that are learnt at once
+FAR, CALM = 3, 5  # successive rows; as many as are far off are learnt at once
 SETTLED = 2 * HALF  # bins after the onset, from which on rows hold nothing from before
 BEHIND = 2 * SETTLED  # bins after which a row is learnt
 STEADY = 0.2  # share of the time since the onset for which a change must be steady
@@ -167,7 +166,7 @@ class Scan:
 
     def push(self, row: Row) -> Iterator[Event]:
         """Judge one row; the events that it tells."""
-        if self.predictor.learnt < FIRST:
+        if self.predictor.learnt < FAR:
             if row.is_independent:
                 self.predictor.learn(row)
             return

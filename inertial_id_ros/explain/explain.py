@@ -17,13 +17,12 @@ from . import residual
 from .causes import candidates
 from .fit import Fit, Prior, Region, fit, promise, setup_of
 from .residual import LARGE, SHARE, Unknown, is_believable, looks_like, surprise, unknown
-from .setup_errors import ACCOUNTED, STRETCHED, Model, rivals
+from .setup_errors import ACCOUNTED, AHEAD, STRETCHED, Model, rivals
 from .terms import DECIDED, Term, Values
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
 # it; what they are divided by in the average, as no model is exact.
 CERTAIN, WORTH_IT, TEMPER = 3.0, -8.0, 2.0
-AHEAD = 30.0  # no cause wins that back
 NAMED = 0.9  # probability
 SECOND, ENOUGH = round(1.0 / (BIN * STEP)), 3  # rows; seconds to compare with
 MISFIT = 3.5  # of the newest second, over the root mean square of those before

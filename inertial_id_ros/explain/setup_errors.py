@@ -31,6 +31,7 @@ MASS, WIDE = 2.0, 1.5  # kg, usual; and within what factor's logarithm
 WORST = 20.0  # logarithm, of a centre of mass outside of where it can be
 FARTHEST, NEAREST = 200, 10  # bins, of a clock; nearer ones are a delay
 SMALLEST = 0.14  # rad; smaller turns are usual terms
+AHEAD = 30.0  # logarithm of odds: nothing wins that back
 MOST = 3  # errors to fit
 G = float(np.linalg.norm(GRAVITY))
 UNITS = {  # readings for 1 N and for 1 N m
@@ -77,11 +78,12 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
         clock, used = SetupError(), window.used
     is_late = abs(clock.late) > NEAREST
     same = Rows(replace(window, used=used), Setup())
-    least, *tried = (_model(error, same, prior, usual[:1]) for error in (
-        SetupError(), *[clock][:is_late], *_setup_errors(same)))
+    tried = [_model(error, same, prior, usual[:1])
+             for error in (SetupError(), *[clock][:is_late], *_setup_errors(same))]
+    least = max(tried[0].odds, max(model.odds for model in tried) - AHEAD)
     best: dict[tuple[str, str], SetupError] = {}
     for model in sorted(tried, key=attrgetter("odds"), reverse=True):
-        if model.odds > least.odds:
+        if model.odds > least:
             best.setdefault((model.error.kind, model.error.units), model.error)
     out = [_model(error, same, prior, usual)
            for error in (SetupError(), *list(best.values())[:MOST])]
