@@ -195,7 +195,7 @@ def _search(best: Model, prior: Prior) -> list[Model]:
         clean = best.fit  # with the noise as it is, but no prior stretched by what is looked for
         if max(clean.scales.values()) > STRETCHED or any(term.is_inexact for term in clean.terms):
             clean = fit(clean.rows, clean.terms, prior, start=clean, rounds=0)
-        tried = [Model(new, best.odds - best.fit.evidence + new.evidence + term.odds, best.error)
+        tried = [best.fitted(new, term.odds)
                  for term in candidates(clean) for given in _promising(clean, term)
                  if is_believable(new := fit(clean.rows, [*clean.terms, term], prior,
                                              start=clean, given=given))]

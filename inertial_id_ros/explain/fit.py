@@ -97,7 +97,7 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
     values.update(given or {})
     system = System(rows, terms, np.concatenate([
         np.zeros(10) if start is None else start.phi, *[values[t.name] for t in terms]]), prior)
-    mean, spread = noise.strengths_before(prior.sheet, rows.time[-1] - rows.time[0])
+    mean, spread, least = noise.strengths_before(prior.sheet, rows.time[-1] - rows.time[0])
     log = mean if start is None else start.solution.log_noise
     solution, gained = system.solve(log, scales), np.inf
     for number in range(rounds):
@@ -117,8 +117,7 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
     evidence = (solution.evidence - noise.cost_of_choice(
         log, mean, spread, system.spectrum, solution.freedom) - sum(
             0.5 * held * (np.log(square) + 1.0 / square - 1.0) for held, square in stretched))
-    least = np.maximum(log, noise.least_strengths(mean, rows.time[-1] - rows.time[0]))
-    wide = system.solve(least, {k: max(scale, 1.0) for k, scale in scales.items()})
+    wide = system.solve(np.maximum(log, least), {k: max(v, 1.0) for k, v in scales.items()})
     return Fit(terms, solution.x[:10], solution.covariance[:10, :10],
                (wide.x[:10], wide.covariance[:10, :10]), split(terms, solution.x),
                split(terms, np.sqrt(np.diag(solution.covariance))), scales, evidence, system.rows,

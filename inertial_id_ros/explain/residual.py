@@ -70,7 +70,7 @@ def unknown(fit: Fit, sheet: Sheet) -> Unknown:
 def surprise(fit: Fit, sheet: Sheet) -> float:
     """Root mean square of the residual over that of the data sheet: forces or torques."""
     solution, time = fit.solution, fit.rows.time
-    mean, _ = noise.strengths_before(sheet, time[-1] - time[0])
+    mean, *_ = noise.strengths_before(sheet, time[-1] - time[0])
     usual = (solution.spectrum @ np.exp(mean).T).sum(0)
     return float((lengths(solution.left) / np.sqrt(3.0 * usual)).max())
 

@@ -55,9 +55,9 @@ class Model(NamedTuple):
     odds: float
     error: SetupError
 
-    def fitted(self, new: Fit) -> "Model":
-        """The same with another fit of the same terms."""
-        return self._replace(fit=new, odds=self.odds - self.fit.evidence + new.evidence)
+    def fitted(self, new: Fit, more: float = 0.0) -> "Model":
+        """The same with another fit; more: logarithm of the odds of a further term."""
+        return self._replace(fit=new, odds=self.odds - self.fit.evidence + new.evidence + more)
 
 
 def rivals(window: Window, prior: Prior) -> list[Model]:

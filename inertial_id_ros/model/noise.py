@@ -28,25 +28,16 @@ def spectra(rows: Rows, sheet: Sheet) -> Array:
     return np.stack(shapes, 1) * rows.gain[:, None]
 
 
-def strengths_before(sheet: Sheet, seconds: float) -> tuple[Array, Array]:
-    """Means (2, c) and deviations (c,) of the logarithms of the strengths before the data."""
+def strengths_before(sheet: Sheet, seconds: float) -> tuple[Array, Array, Array]:
+    """Logarithms of the strengths before the data: means (2, c), deviations (c,), and those (2, c)
+    below which an interval does not believe its own window: what errors the sensor may have does
+    not show in a short one."""
     noise = np.square(sheet.noise)
     walk = np.square(sheet.accuracy) + np.square(sheet.drift) * (seconds / 60.0) ** 2
     walks = [] if sheet.is_ideal else [walk / len(TIMES)] * len(TIMES)
-    out = np.log([noise, 0.1 * noise, *walks]).T
-    return out, np.array(SPREAD[:out.shape[1]])
-
-
-def least_strengths(mean: Array, seconds: float) -> Array:
-    """Logarithms (2, c) of strengths below which an interval does not believe its own window: what
-    errors the sensor may have does not show in a short one.
-
-    Args:
-        mean: (2, c) before the data.
-    """
-    out = np.full_like(mean, -np.inf)
-    out[:, 2:] = mean[:, 2:] + 4.0 * np.log(SHORT / max(seconds, SHORT))
-    return out
+    mean = np.log([noise, 0.1 * noise, *walks]).T
+    shorter = len(walks) * [4.0 * np.log(SHORT / max(seconds, SHORT))]
+    return mean, np.array(SPREAD[:mean.shape[1]]), mean + [-np.inf, -np.inf, *shorter]
 
 
 def update(log: Array, spectrum: Array, power: Array, count: Array, mean: Array, spread: Array
