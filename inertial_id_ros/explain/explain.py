@@ -49,21 +49,13 @@ class Explanation:
     wide_phi: Array
     wide_covariance: Array
     models: tuple[Model, ...]
+    best: Fit
+    error: SetupError
     probability: dict[str, float]
     alternatives: tuple[SetupError, ...]
     unknown: Unknown
     surprise: float
     sheet: Sheet
-
-    @property
-    def best(self) -> Fit:
-        """See the class."""
-        return self.models[0].fit
-
-    @property
-    def error(self) -> SetupError:
-        """See the class."""
-        return self.models[0].error
 
     @property
     def is_outdated(self) -> bool:
@@ -160,8 +152,9 @@ def _averaged(models: Sequence[Model], sheet: Sheet, alternatives: tuple[SetupEr
     if phi[0] > 0.0 and not sheet.is_ideal:  # no motion tells the centre of mass better
         moved = np.linalg.inv(report_jacobian(phi))[:, 1:4]
         wide_covariance = wide_covariance + LEVER**2 * moved @ moved.T
-    return Explanation(phi, covariance, wide_phi, wide_covariance, tuple(models), probability,
-                       alternatives, unknown(best, sheet), surprise(best, sheet), sheet)
+    return Explanation(phi, covariance, wide_phi, wide_covariance, tuple(models), best,
+                       models[0].error, probability, alternatives, unknown(best, sheet),
+                       surprise(best, sheet), sheet)
 
 
 def _wide(one: Fit, sheet: Sheet) -> Array:
