@@ -36,7 +36,7 @@ LONGEST, DOUBTED = 6000, KEPT // 2  # bins of a disturbance in motion after whic
 # so few rows as may be a zero, is given up
 SILENT = SILENT_NS // BIN_NS  # bins without rows: the driver may have started anew
 POUR = np.diag((PAYLOAD / 60.0) ** 2)  # of phi, in a second
-EMPTY = (np.zeros(10), PAYLOAD / 400.0)
+EMPTY: tuple[Array, Array] = (np.zeros(10), PAYLOAD / 400.0)
 ANOTHER = 0.01  # rad, s: from which rows are made anew
 _ZEROS = (Kind.ZEROED, Kind.OFFSET)
 _CHANGES = (Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED, Kind.SETTLED, Kind.LOST)
@@ -82,9 +82,8 @@ class Scan:
         tool: phi (10,) and its deviations (10,) of what stays when the object is released.
     """
 
-    def __init__(self, sheet: Sheet, tool: tuple[Array, Array] | None = None,
-                 rows: Rows | None = None) -> None:
-        self.sheet, self.tool = sheet, tool or EMPTY
+    def __init__(self, sheet: Sheet, rows: Rows | None = None) -> None:
+        self.sheet, self.tool = sheet, EMPTY
         self.setup = Setup()
         self._rows, self._can_be_zeroed = rows or Rows(), rows is None
         self._contacts: tuple[Span, ...] = ()
@@ -304,4 +303,4 @@ def torque_scan(load: TorqueLoad, chain: Chain) -> Scan:
     noise = tuple(load.robot.noise.tolist())
     sheet = Sheet(noise, noise, noise, 0.0, 0.0, (0.0, 0.0), np.zeros(load.joints),
                         load.typical + load.robot.noise, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0,))
-    return Scan(sheet, rows=TorqueRows(load, chain))
+    return Scan(sheet, TorqueRows(load, chain))
