@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..explain.terms import DECIDED
 from ..model.history import History, Span
 from ..model.setup import Setup, Sheet
 from ..motion.motion import BIN_NS, Array
@@ -22,7 +21,7 @@ from ..robot.robot_file import TorqueLoad
 from ..samples.ring import SILENT_NS
 from .bank import PAYLOAD, TURN, Bank, Kind, has_moved
 from .predictor import Forecast, Predictor
-from .row import ALL, APART, BIAS, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
+from .row import ALL, APART, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
 
 ENTER, LEAVE = 8.0, 4.0  # deviations; a contact that is larger shows in so few rows
 ACCURACY = 0.3  # of the square of the sensor's accuracy, that a row may be off
@@ -101,7 +100,7 @@ class Scan:
     def _begin_anew(self) -> None:
         self.predictor = Predictor(self.sheet)
         self.before: Predictor | None = None
-        self._is_told_to_pour, self._changed = False, -KEPT
+        self._walks, self._changed = False, -KEPT
         self._resume()
 
     def _resume(self) -> None:
@@ -109,7 +108,7 @@ class Scan:
         self.disturbance: Disturbance | None = None
         self.pours = False
         self._off: list[int] = []  # bins of successive rows that are far off: the first, the newest
-        self._pouring: tuple[Predictor, Row] | None = None  # rivals since a row
+        self._rests: Row | None = None  # since which the arm does
         self._pending.clear()
         self._readings.clear()
 
@@ -119,7 +118,7 @@ class Scan:
         Args:
             walks: True if it says that the payload pours or slides now.
         """
-        self._is_told_to_pour = walks
+        self._walks = walks
         mine = self.setup
         moved = np.r_[setup.tilt - mine.tilt, setup.delay - mine.delay]
         filters = abs(_lag(setup.filter) - _lag(mine.filter)) > ANOTHER
@@ -197,38 +196,20 @@ class Scan:
         while self._pending and row.number - self._pending[0].number >= BEHIND:
             old = self._pending.popleft()
             self.predictor.learn_noise(self.predictor.learn(old)[0], old)
-            yield from self._judge_pour(old)
+            if self.pours or self._walks:
+                yield from self._pour(old)
 
-    def _judge_pour(self, row: Row) -> Iterator[Event]:
-        """Does a payload that walks foretell the rows better than a steady one and its shadow? One
-        that walks is steady again when the arm has rested for a while."""
-        if self._pouring is None or (self._is_told_to_pour and not self.pours):
-            if self._is_told_to_pour and not self.pours:
-                self.pours = True
-                yield Event(Kind.POURS, row.number, row.number, row.number)
-            self._watch_pour(row)
-            return
-        rivals, first = self._pouring
-        rivals.learn(row)
-        is_over = row.number - first.number >= KEPT
-        other, shadow = rivals.score.tolist()
-        turns = (is_over and not has_moved(row, first.felt) if self.pours
-                 else other > max(float(self.predictor.score[0]), shadow) + DECIDED)
-        if turns:
-            self.predictor, self.pours = rivals.one(0), not self.pours
-            yield Event(Kind.POURS if self.pours else Kind.SETTLED, row.number, first.number,
-                        first.number)
-        if turns or is_over:
-            self._watch_pour(row)
-
-    def _watch_pour(self, row: Row) -> None:
-        """Begin to compare the predictor in use with the other one, and a shadow of that."""
-        steady = self.predictor.copy(row.number)
-        steady.walk = self._walk
-        walking = steady.copy(row.number).doubting(PHI, 0.0, POUR)
-        shadow = steady.copy(row.number).doubting(BIAS, 0.0, row.A @ POUR @ row.A.T)
-        self.predictor = walking if self.pours else steady.copy(row.number)
-        self._pouring = Predictor.beside([steady, steady] if self.pours else [walking, shadow]), row
+    def _pour(self, row: Row) -> Iterator[Event]:
+        """The payload walks from now on, until the arm has rested for a while."""
+        if not self.pours:
+            self.pours, self._rests = True, row
+            self.predictor.doubting(PHI, 0.0, POUR)
+            yield Event(Kind.POURS, row.number, row.number, row.number)
+        elif self._rests is None or has_moved(row, self._rests.felt):
+            self._rests = row
+        elif row.number - self._rests.number >= KEPT:
+            self.pours, self.predictor.walk = False, self._walk
+            yield Event(Kind.SETTLED, row.number, self._rests.number, self._rests.number)
 
     def _suspect(self, now: Disturbance, row: Row, seen: Forecast, distance: float
                  ) -> Iterator[Event]:
@@ -258,9 +239,10 @@ class Scan:
             waited = bank.begin - now.onset - SETTLED
             told = bank.verdict(row.number - bank.begin >= STEADY * (waited - APART))
             if told is not None:
+                last = self._changed
                 yield self._change(now.onset, row, bank, *told)
-                if self.pours:
-                    yield Event(Kind.POURS, row.number, bank.begin, bank.begin)
+                if told[0] is Kind.PAYLOAD and row.number - last < KEPT:  # one after another
+                    yield from self._pour(row)
                 return
 
     def _learn_hypotheses(self, now: Disturbance, row: Row) -> None:
@@ -281,14 +263,10 @@ class Scan:
         was, self.predictor = self.predictor, predictor
         predictor.walk, predictor.scale = self._walk, was.scale
         self.before = was.copy(row.number)
-        pours = kind is Kind.PAYLOAD and row.number - self._changed < KEPT  # one after another
         change = float(predictor.mean[0, 0] - was.mean[0, 0])
         event = Event(kind, row.number, onset, bank.begin - HALF, change)
         self._changed = row.number if kind is Kind.PAYLOAD else self._changed
         self._resume()
-        if pours:
-            self.pours = True
-            self._watch_pour(row)
         return event
 
 
