@@ -24,7 +24,7 @@ SMALLEST, LEVER = 0.5, 0.2  # N of a disturbance; m, of its torque over its forc
 PAYLOAD = np.r_[2.0, np.full(3, 0.3), np.full(6, 0.02)]  # of phi, for each N / g that is seen
 
 # Kinds of events.
-Kind = Enum("Kind", "SUSPECT CALM PAYLOAD RELEASED ZEROED RETURNED OFFSET POURS SETTLED LOST")
+Kind = Enum("Kind", "SUSPECT CALM PAYLOAD RELEASED ZEROED RETURNED OFFSET POURS LOST")
 _CHANGED, _SHADOW, _STILL = range(3)  # first filters of a bank; others of contact follow
 
 
@@ -75,7 +75,7 @@ class Bank:
         """Learn an independent row; noise: (c,) variance of it as the calm predictor has it."""
         self._turn = max(self._turn, float(np.linalg.norm(np.cross(row.up, self._up))))
         likelihood = self._filters.learn(row, noise)[1]
-        if has_moved(row, self._a):
+        if np.abs(row.felt - self._a).max() > MOVED * ACCELERATION[0]:  # it does not rest
             self._ahead += float(likelihood[_CHANGED] - likelihood[_SHADOW])
 
     def verdict(self, is_steady: bool) -> tuple[Kind, Predictor] | None:
@@ -98,11 +98,6 @@ class Bank:
         if self._turn > TURN and score[_STILL] > others + DECIDED:
             return Kind.OFFSET, self._filters.one(_STILL)
         return None
-
-
-def has_moved(row: Row, a: Array) -> bool:
-    """True if the acceleration less gravity is no longer (3,): the arm does not rest."""
-    return bool(np.abs(row.felt - a).max() > MOVED * ACCELERATION[0])
 
 
 def is_body(predictor: Predictor) -> bool:

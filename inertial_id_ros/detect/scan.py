@@ -19,7 +19,7 @@ from ..motion.motion import BIN_NS, Array
 from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
 from ..samples.ring import SILENT_NS
-from .bank import PAYLOAD, TURN, Bank, Kind, has_moved
+from .bank import PAYLOAD, TURN, Bank, Kind
 from .predictor import Forecast, Predictor
 from .row import ALL, APART, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
 
@@ -38,7 +38,7 @@ POUR = np.diag((PAYLOAD / 60.0) ** 2)  # of phi, in a second
 EMPTY: tuple[Array, Array] = (np.zeros(10), PAYLOAD / 400.0)
 ANOTHER = 0.01  # rad, s: from which rows are made anew
 _ZEROS = (Kind.ZEROED, Kind.OFFSET)
-_CHANGES = (Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED, Kind.SETTLED, Kind.LOST)
+_CHANGES = (Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED, Kind.LOST)
 _DOUBTED = (Kind.PAYLOAD, Kind.RETURNED, Kind.OFFSET, Kind.LOST)
 _DISTURBED = (Kind.CALM, Kind.PAYLOAD, Kind.RELEASED, Kind.RETURNED, *_ZEROS)
 
@@ -100,7 +100,7 @@ class Scan:
     def _begin_anew(self) -> None:
         self.predictor = Predictor(self.sheet)
         self.before: Predictor | None = None
-        self._walks, self._changed = False, -KEPT
+        self._walks = False
         self._resume()
 
     def _resume(self) -> None:
@@ -108,7 +108,6 @@ class Scan:
         self.disturbance: Disturbance | None = None
         self.pours = False
         self._off: list[int] = []  # bins of successive rows that are far off: the first, the newest
-        self._rests: Row | None = None  # since which the arm does
         self._pending.clear()
         self._readings.clear()
 
@@ -196,20 +195,11 @@ class Scan:
         while self._pending and row.number - self._pending[0].number >= BEHIND:
             old = self._pending.popleft()
             self.predictor.learn_noise(self.predictor.learn(old)[0], old)
-            if self.pours or self._walks:
-                yield from self._pour(old)
-
-    def _pour(self, row: Row) -> Iterator[Event]:
-        """The payload walks from now on, until the arm has rested for a while."""
-        if not self.pours:
-            self.pours, self._rests = True, row
-            self.predictor.doubting(PHI, 0.0, POUR)
-            yield Event(Kind.POURS, row.number, row.number, row.number)
-        elif self._rests is None or has_moved(row, self._rests.felt):
-            self._rests = row
-        elif row.number - self._rests.number >= KEPT:
-            self.pours, self.predictor.walk = False, self._walk
-            yield Event(Kind.SETTLED, row.number, self._rests.number, self._rests.number)
+            if self._walks is not self.pours:
+                self.pours, self.predictor.walk = self._walks, self._walk
+                if self.pours:
+                    self.predictor.doubting(PHI, 0.0, POUR)
+                    yield Event(Kind.POURS, old.number, old.number, old.number)
 
     def _suspect(self, now: Disturbance, row: Row, seen: Forecast, distance: float
                  ) -> Iterator[Event]:
@@ -239,10 +229,7 @@ class Scan:
             waited = bank.begin - now.onset - SETTLED
             told = bank.verdict(row.number - bank.begin >= STEADY * (waited - APART))
             if told is not None:
-                last = self._changed
                 yield self._change(now.onset, row, bank, *told)
-                if told[0] is Kind.PAYLOAD and row.number - last < KEPT:  # one after another
-                    yield from self._pour(row)
                 return
 
     def _learn_hypotheses(self, now: Disturbance, row: Row) -> None:
@@ -264,10 +251,8 @@ class Scan:
         predictor.walk, predictor.scale = self._walk, was.scale
         self.before = was.copy(row.number)
         change = float(predictor.mean[0, 0] - was.mean[0, 0])
-        event = Event(kind, row.number, onset, bank.begin - HALF, change)
-        self._changed = row.number if kind is Kind.PAYLOAD else self._changed
         self._resume()
-        return event
+        return Event(kind, row.number, onset, bank.begin - HALF, change)
 
 
 def _lag(sensor: tuple[float, ...]) -> float:
