@@ -3,7 +3,7 @@
 of the sensor."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -242,17 +242,19 @@ def model_of(urdf: str) -> tuple[pin.Model, dict[int, Joint]]:
     mimics = {joint.get("name", ""): mimic
               for joint in ElementTree.fromstring(urdf).findall("joint")
               if (mimic := joint.find("mimic")) is not None and mimic.get("joint")}
-    return model, {k: _joint(model, k, mimics.get(model.names[k])) for k in range(1, model.njoints)}
+    return model, {k: _joint(model, k, mimics) for k in range(1, model.njoints)}
 
 
-def _joint(model: pin.Model, k: int, mimic: ElementTree.Element | None) -> Joint:
-    """The joint of a number; mimic: the joint it follows, and how."""
+def _joint(model: pin.Model, k: int, mimics: Mapping[str, ElementTree.Element]) -> Joint:
+    """The joint of a number; mimics: by name, what a joint follows, and how."""
     joint, out = model.joints[k], Joint(str(model.names[k]), model.jointPlacements[k])
     if joint.nv != 1:
         return out
     data = joint.createData()
     joint.calc(data, np.array([1.0, 0.0])[:joint.nq])  # of continuous joints cosine and sine
-    out = out._replace(twist=np.asarray(data.S).reshape(6))
-    return out if mimic is None else out._replace(
-        name=mimic.get("joint", ""), scale=float(mimic.get("multiplier", 1.0)),
-        shift=float(mimic.get("offset", 0.0)))
+    name, scale, shift = out.name, 1.0, 0.0
+    for _ in mimics:  # one may follow another that follows
+        if (mimic := mimics.get(name)) is not None:
+            name, shift = mimic.get("joint", ""), shift + scale * float(mimic.get("offset", 0.0))
+            scale *= float(mimic.get("multiplier", 1.0))
+    return Joint(name, out.place, np.asarray(data.S).reshape(6), scale, shift)

@@ -48,6 +48,14 @@ def expected(urdf: str, frame: str, names: list[str], q: np.ndarray, dq: np.ndar
             pin.computeJointJacobians(model, data, q_all).T[columns])
 
 
+def test_a_joint_may_mimic_one_that_mimics_another() -> None:
+    mimic = '<mimic joint="a" multiplier="2" offset="0.1"/></joint><link name="d"/>'
+    urdf = MIXED.replace('</joint><link name="d"/>', mimic, 1)
+    *_, first, second = chain_of(urdf, "tip").joints
+    assert (first.name, first.scale, first.shift) == ("a", 2.0, 0.1)
+    assert (second.name, second.scale, second.shift) == ("a", -1.0, pytest.approx(0.15))
+
+
 @pytest.mark.parametrize("which", ["ur10e", "panda", "mixed"])
 def test_motion_is_that_of_pinocchio(which: str) -> None:
     rng = np.random.default_rng(3)
