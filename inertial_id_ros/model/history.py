@@ -7,7 +7,7 @@ import numpy as np
 
 from ..motion.motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
 from ..samples.ring import Columns
-from ..settings.groups import LONGEST as LONGEST
+from ..settings.groups import LONGEST
 from .newton_euler import GRAVITY, static_wrench
 
 Span = tuple[int, int]  # first bin, and the one after the last

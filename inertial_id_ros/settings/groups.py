@@ -28,11 +28,12 @@ class Sensor(NamedTuple):
 
 # A limit in a data sheet is taken as two standard deviations. Ranges are those of the axis with the
 # smallest. "Not verified": written down from memory, without the data sheet at hand; noise that
-# nobody has verified is that of the usual sensor, since the data correct it.
-_NOISE = (0.1, 0.005)
+# nobody has verified is that of the usual sensor, since the data correct it, if it is not far off.
+_NOISE, _ACCURACY = (0.1, 0.005), (0.5, 0.02)  # of sensors of medium quality, of others
+_ROBOT_DRIFT = (1.0, 0.05)  # of wrenches that robots measure themselves
 UNKNOWN = Sensor(
     "a strain-gauge sensor of medium quality", _NOISE, (0.2, 0.01), cross_talk=0.01)
-_SENSONE = Sensor("not verified", _NOISE, (0.5, 0.02), (500.0, 12.0))
+_SENSONE = Sensor("not verified", _NOISE, _ACCURACY, (500.0, 12.0))
 SENSORS = {
     "unknown": UNKNOWN,
     "ideal": Sensor(
@@ -50,7 +51,7 @@ SENSORS = {
         _NOISE, (0.4, 0.015), (500.0, 20.0)),
     "robotiq_ft300": Sensor(
         "steps of 0.01 N and 0.001 N m at 100 Hz (FT 300-S manual, 4.4.2); all else not verified",
-        (0.3, 0.012), (0.5, 0.02), (300.0, 30.0)),
+        (0.3, 0.012), _ACCURACY, (300.0, 30.0)),
     "onrobot_hex": Sensor(
         "HEX-E: ranges 200 N, 10 N m (z: 6.5 N m); non-linearity 2 %, hysteresis 2 %, cross-talk "
         "5 % (not verified); what hysteresis takes off the gain is estimated, not part of it",
@@ -67,22 +68,21 @@ SENSORS = {
     "ur_e_series": Sensor(
         "UR5e: precision 3.5 N, accuracy 4 N; UR10e: 5 N and 0.2 N m, 5.5 N and 0.5 N m within "
         "100 N and 10 N m (data sheets; whether these are limits they do not say); noise and drift "
-        "not verified", (0.5, 0.03), (1.2, 0.06), drift=(1.0, 0.05)),
+        "not verified", (0.5, 0.03), (1.2, 0.06), drift=_ROBOT_DRIFT),
     "ur_cb_series": Sensor(
         "no sensor, the wrench comes from motor currents: 10 N, 5 N m "
         "(forum.universal-robots.com/t/229); all else not verified",
-        (1.0, 0.1), (5.0, 2.5), gain_error=0.02, drift=(1.0, 0.1)),
+        (1.0, 0.1), (5.0, 2.5), gain_error=0.02, drift=_ROBOT_DRIFT),
     "franka_joint_torque": Sensor(
         "external wrench, from torque sensors in the joints: relative accuracy 0.8 N, "
         "repeatability 0.15 N (data sheet, as quoted by others); all else not verified",
-        (0.5, 0.05), (0.8, 0.1), cross_talk=0.0, drift=(0.5, 0.05)),
+        (0.5, 0.05), (0.8, 0.1), cross_talk=0.0, drift=_ROBOT_DRIFT),
     "kuka_lbr_joint_torque": Sensor(
         "external wrench, from torque sensors in the joints, 2 % of their largest torque (not "
-        "verified)", (1.0, 0.1), (2.0, 0.2), cross_talk=0.0, gain_error=0.02, drift=(0.5, 0.05)),
+        "verified)", (1.0, 0.1), (2.0, 0.2), cross_talk=0.0, gain_error=0.02, drift=_ROBOT_DRIFT),
 }
 ESTIMATORS = ("density", "entropic", "lmi", "manifold", "ols", "pmd", "wls")
 LONGEST = 120.0  # s, of a window; an estimate whose data are older is an old one
-EACH_OF_EIGHT = tuple(range(3, 27, 3))  # primitives: three numbers for each
 
 
 @dataclass(frozen=True)
@@ -231,9 +231,8 @@ class ShapeSettings:
         (), "Box: lengths x, y, z. Cylinder: radius, height (along z). Sphere: radius. Several of "
         "the type make up one object: the numbers of one after the other, likewise in shape.center "
         "and shape.rpy.", unit="m", above=0.0)
-    center: Vector = setting((0.0,) * 3, "Centre, or origin of the mesh.", unit="m",
-                             lengths=EACH_OF_EIGHT)
-    rpy: Vector = setting((0.0,) * 3, "Roll, pitch, yaw.", unit="rad", lengths=EACH_OF_EIGHT)
+    center: Vector = setting((0.0,) * 3, "Centre, or origin of the mesh.", unit="m")
+    rpy: Vector = setting((0.0,) * 3, "Roll, pitch, yaw.", unit="rad")
     mesh: str = setting("", "Mesh file in metres, or file:// or package:// resource; of points "
                         "without triangles (PLY, XYZ, NPY) the convex hull is taken.")
     error: float = setting(
