@@ -59,189 +59,178 @@ class Finding(NamedTuple):
         return self.name.partition(".")[0]
 
 
-NONE_NEEDED = "nothing"
-
-
 class Kind(NamedTuple):
     """A kind of finding.
 
     Attributes:
-        level: ``info``, ``warning`` or ``error``; doubt: what it puts in doubt at other levels than
-            ``info``.
+        level: ``info``, ``warning`` or ``error``.
         text: template of its sentence, see `str.format`; remedy: what a user does about it.
+        doubt: what it puts in doubt at other levels than ``info``.
     """
 
     level: str
-    doubt: Doubt
     text: str
-    remedy: str
+    remedy: str = "nothing"
+    doubt: Doubt = NOTHING
 
 
 INPUTS = {
     "samples_invalid": Kind(
-        "warning", NOTHING, "{about}: {count} samples are not usable ({why}) and are dropped",
+        "warning", "{about}: {count} samples are not usable ({why}) and are dropped",
         "look at the driver: some publish NaN until the sensor is ready"),
     "samples_saturated": Kind(
-        "warning", NOTHING, "{about}: {count} samples are at the limit of the range and are "
-        "dropped", "lighter payload or slower motion; a sensor with more range, or wrench.range"),
+        "warning", "{about}: {count} samples are at the limit of the range and are dropped",
+        "lighter payload or slower motion; a sensor with more range, or wrench.range"),
     "samples_repeated": Kind(
-        "info", NOTHING, "{about}: {count} samples have the stamp of another one; one is used",
-        NONE_NEEDED),
-    "samples_reordered": Kind(
-        "info", NOTHING, "{about}: {count} samples came out of order and were sorted", NONE_NEEDED),
+        "info", "{about}: {count} samples have the stamp of another one; one is used"),
+    "samples_reordered": Kind("info", "{about}: {count} samples came out of order and were sorted"),
     "samples_late": Kind(
-        "warning", NOTHING, "{about}: {count} samples came after newer ones were used, and are "
-        "dropped", "network or recording delays; a driver with two clocks"),
+        "warning", "{about}: {count} samples came after newer ones were used, and are dropped",
+        "network or recording delays; a driver with two clocks"),
     "samples_missing": Kind(
-        "warning", NOTHING, "{about}: nothing for {seconds:.1f} s; that time is left out",
+        "warning", "{about}: nothing for {seconds:.1f} s; that time is left out",
         "network, driver, a busy machine, a robot that is switched off"),
     "stamp_stray": Kind(
-        "warning", NOTHING, "{about}: {count} stamps are far from those before and after, missing "
-        "or stand still; these samples are dropped",
+        "warning", "{about}: {count} stamps are far from those before and after, missing or stand "
+        "still; these samples are dropped",
         "let the driver fill header.stamp by one clock; identify_bag --stamps recorded"),
     "streams_mixed": Kind(
-        "error", EVERYTHING, "{about}: readings alternate as of two publishers{where}; none of "
-        "them is used", "one publisher only: `ros2 topic info -v` lists them"),
+        "error", "{about}: readings alternate as of two publishers{where}; none of them is used",
+        "one publisher only: `ros2 topic info -v` lists them", EVERYTHING),
     "clocks_differ": Kind(
-        "error", EVERYTHING, "stamps of wrench and motion are {seconds:.1f} s apart",
-        "NTP or chrony on both machines; no driver that stamps on arrival"),
+        "error", "stamps of wrench and motion are {seconds:.1f} s apart",
+        "NTP or chrony on both machines; no driver that stamps on arrival", EVERYTHING),
     "input_stuck": Kind(
-        "warning", PRESENT, "{about}: the same to the last bit for {seconds:.1f} s while the arm "
-        "moved; that time is left out", "the driver or its network hung; is the sensor connected?"),
+        "warning", "{about}: the same to the last bit for {seconds:.1f} s while the arm moved; "
+        "that time is left out", "the driver or its network hung; is the sensor connected?",
+        PRESENT),
     "channel_dead": Kind(
-        "error", EVERYTHING, "channel {about} of the wrench never changes, while others do",
-        "look at the driver, and at the cable of the sensor"),
+        "error", "channel {about} of the wrench never changes, while others do",
+        "look at the driver, and at the cable of the sensor", EVERYTHING),
     "motion_frozen": Kind(
-        "warning", NOTHING, "{about}: positions stood still to the last bit for {seconds:.1f} s "
-        "while the wrench moved; that time is left out", "the driver or its network hung"),
+        "warning", "{about}: positions stood still to the last bit for {seconds:.1f} s while the "
+        "wrench moved; that time is left out", "the driver or its network hung"),
     "motion_slow": Kind(
-        "warning", INERTIA, "the motion comes at {rate:.0f} Hz, too slow for accelerations",
-        "raise the rate of joint states or transforms to 50 Hz or more"),
+        "warning", "the motion comes at {rate:.0f} Hz, too slow for accelerations",
+        "raise the rate of joint states or transforms to 50 Hz or more", INERTIA),
     "translation_constant": Kind(
-        "warning", INERTIA | COM, "transforms turn the sensor and never move it: no accelerations, "
-        "so neither inertia nor a sure centre of mass", "give /robot_description and joint states"),
+        "warning", "transforms turn the sensor and never move it: no accelerations, so neither "
+        "inertia nor a sure centre of mass", "give /robot_description and joint states",
+        COM | INERTIA),
     "joint_states_incomplete": Kind(
-        "warning", NOTHING, "{count} messages lack what is needed: {why}",
+        "warning", "{count} messages lack what is needed: {why}",
         "harmless where another message brings it; else correct the driver or joint_states.topic"),
     "message_malformed": Kind(
-        "warning", NOTHING, "{count} messages cannot be decoded: {why}",
+        "warning", "{count} messages cannot be decoded: {why}",
         "a damaged recording, or a type that only has the same name"),
     "wrong_units": Kind(
-        "error", EVERYTHING, "{about}: wrong units: {why}",
-        "convert in the driver, or correct the description"),
+        "error", "{about}: wrong units: {why}", "convert in the driver, or correct the description",
+        EVERYTHING),
     "robot_description_invalid": Kind(
-        "error", EVERYTHING, "the robot description cannot be used: {why}",
-        "correct it; check wrench.sensor_frame and gravity.frame"),
+        "error", "the robot description cannot be used: {why}",
+        "correct it; check wrench.sensor_frame and gravity.frame", EVERYTHING),
     "sensor_frame": Kind(
-        "warning", PLACE, "frame of the wrench: {why}",
-        "set wrench.sensor_frame to the frame in which the wrench is given, and publish or record "
-        "the transforms that place it; or set the TCP of the robot to zero"),
+        "warning", "frame of the wrench: {why}", "set wrench.sensor_frame to the frame in which "
+        "the wrench is given, and publish or record the transforms that place it; or set the TCP "
+        "of the robot to zero", PLACE),
 }
 
 SETUP = {
     "sign_wrong": Kind(
-        "error", EVERYTHING, "the mass fits as {mass:.2f} kg: the wrench has the opposite sign, "
-        "or the driver compensates more than is carried{why}",
-        "set wrench.convention to the other value; or the payload on the robot to 0, or "
-        "precompensated.*"),
+        "error", "the mass fits as {mass:.2f} kg: the wrench has the opposite sign, or the driver "
+        "compensates more than is carried{why}", "set wrench.convention to the other value; or the "
+        "payload on the robot to 0, or precompensated.*", EVERYTHING),
     "frame_wrong": Kind(
-        "error", EVERYTHING, "the wrench does not turn as its frames do{why}",
-        "check wrench.sensor_frame, the order of the axes, and gravity.frame"),
+        "error", "the wrench does not turn as its frames do{why}",
+        "check wrench.sensor_frame, the order of the axes, and gravity.frame", EVERYTHING),
     "reference_contradicted": Kind(
-        "error", EVERYTHING, "the mass fits as {mass:.3f} kg, load.reference_mass is "
-        "{reference:.3f} kg: {ratio:.3g} times as much{why}",
-        "units, gain or sign of the wrench, what the driver compensates; or another body is "
-        "carried"),
+        "error", "the mass fits as {mass:.3f} kg, load.reference_mass is {reference:.3f} kg: "
+        "{ratio:.3g} times as much{why}", "units, gain or sign of the wrench, what the driver "
+        "compensates; or another body is carried", EVERYTHING),
     "load_unexplained": Kind(
-        "warning", PRESENT, "nothing explains the wrench since {seconds:.0f} s: {force:.2g} N "
-        "remain", "is anything touching the payload? check sensor frame and gravity frame"),
+        "warning", "nothing explains the wrench since {seconds:.0f} s: {force:.2g} N remain",
+        "is anything touching the payload? check sensor frame and gravity frame", PRESENT),
     "robot_wrong": Kind(
-        "error", EVERYTHING, "no payload explains the joint torques{why}",
-        "the robot file is of another robot or out of date: run identify_robot again"),
+        "error", "no payload explains the joint torques{why}",
+        "the robot file is of another robot or out of date: run identify_robot again", EVERYTHING),
     "clock_offset": Kind(
-        "info", NOTHING, "stamps of the wrench are late by {milliseconds:.0f} ms; taken into "
-        "account", "fine as it is: a driver with a delay"),
+        "info", "stamps of the wrench are late by {milliseconds:.0f} ms; taken into account",
+        "fine as it is: a driver with a delay"),
     "wrench_filtered": Kind(
-        "info", NOTHING, "the sensor filters its readings: {cutoff:.2g} Hz, order {order:.0f}; "
-        "taken into account", "fine as it is"),
+        "info", "the sensor filters its readings: {cutoff:.2g} Hz, order {order:.0f}; taken into "
+        "account", "fine as it is"),
     "base_moves": Kind(
-        "warning", NOTHING, "the payload is accelerated as a whole, horizontally, by "
-        "{acceleration:.2g} m/s^2 (root mean square): the base of the robot moves (AGV, crane); "
-        "taken into account", "identify where it stands"),
+        "warning", "the payload is accelerated as a whole, horizontally, by {acceleration:.2g} "
+        "m/s^2 (root mean square): the base of the robot moves (AGV, crane); taken into account",
+        "identify where it stands"),
     "bias_drifts": Kind(
-        "warning", NOTHING, "the zero of the sensor drifts by {force_rate:.2g} N and "
-        "{torque_rate:.2g} N m in a minute; the payload has not changed",
+        "warning", "the zero of the sensor drifts by {force_rate:.2g} N and {torque_rate:.2g} N m "
+        "in a minute; the payload has not changed",
         "let the sensor warm up; look for a loose mount or a temperature that changes"),
     "hysteresis": Kind(
-        "warning", NOTHING, "the reading lags behind its own changes by {share:.1%} of them; "
-        "intervals are wider", "tighten the mounting; a sensor with less"),
+        "warning", "the reading lags behind its own changes by {share:.1%} of them; intervals are "
+        "wider", "tighten the mounting; a sensor with less"),
     "cable": Kind(
-        "warning", NOTHING, "something pulls towards one point of the room with {tension:.2g} N; "
-        "intervals are wider", "lead cables and hoses along the arm"),
+        "warning", "something pulls towards one point of the room with {tension:.2g} N; intervals "
+        "are wider", "lead cables and hoses along the arm"),
     "constant_force": Kind(
-        "warning", NOTHING, "a force of {force:.2g} N is constant in the room; the interval of the "
-        "mass holds it", "look for a balancer or a hand; check the robot description"),
+        "warning", "a force of {force:.2g} N is constant in the room; the interval of the mass "
+        "holds it", "look for a balancer or a hand; check the robot description"),
     "removed_payload": Kind(
-        "warning", NOTHING, "the driver compensates {mass:.3f} kg; what is published is the sum",
+        "warning", "the driver compensates {mass:.3f} kg; what is published is the sum",
         "remove the payload on the robot, or set precompensated.* to it: results are better then"),
     "payload_not_added": Kind(
-        "warning", MASS | COM | INERTIA, "payload compensated by the driver: {why}",
-        "set precompensated.*, or remove the payload on the robot"),
+        "warning", "payload compensated by the driver: {why}",
+        "set precompensated.*, or remove the payload on the robot", MASS | COM | INERTIA),
 }
 
 PAYLOAD = {
     "contact": Kind(
-        "warning", PRESENT, "the wrench does not fit the payload since {seconds:.1f} s: something "
-        "is touched; that time is left out ({count} so far)",
-        "move freely, so that contact and payload can be told apart"),
+        "warning", "the wrench does not fit the payload since {seconds:.1f} s: something is "
+        "touched; that time is left out ({count} so far)",
+        "move freely, so that contact and payload can be told apart", PRESENT),
     "payload_changed": Kind(
-        "info", NOTHING, "the payload changed by {change:+.2f} kg; data from before are dropped "
-        "({count} so far)", "move, so that it becomes known"),
+        "info", "the payload changed by {change:+.2f} kg; data from before are dropped ({count} so "
+        "far)", "move, so that it becomes known"),
     "zero_moved": Kind(
-        "info", NOTHING, "{about}: the zero moved ({count} so far)",
-        "nothing; tare or zero at rest only"),
+        "info", "{about}: the zero moved ({count} so far)", "nothing; tare or zero at rest only"),
     "zero_or_contact": Kind(
-        "warning", NOTHING, "a constant offset in the axes of the sensor: a contact that moves "
-        "with it, or another zero; it stays in the compensated wrench",
-        "~/reset if the sensor was zeroed"),
+        "warning", "a constant offset in the axes of the sensor: a contact that moves with it, or "
+        "another zero; it stays in the compensated wrench", "~/reset if the sensor was zeroed"),
     "payload_walks": Kind(
-        "info", NOTHING, "mass or centre of mass change slowly; the estimate is of now",
+        "info", "mass or centre of mass change slowly; the estimate is of now",
         "nothing, where it pours or slides on purpose"),
     "not_rigid": Kind(
-        "warning", INERTIA, "about {share:.0%} of the payload swing by themselves at "
-        "{frequency:.1f} Hz; the inertia is not claimed",
-        "move more slowly, fill up or fasten what is loose; stiffen the mount"),
+        "warning", "about {share:.0%} of the payload swing by themselves at {frequency:.1f} Hz; "
+        "the inertia is not claimed",
+        "move more slowly, fill up or fasten what is loose; stiffen the mount", INERTIA),
     "estimate_lost": Kind(
-        "warning", NOTHING, "nothing explained the wrench for long; all data are dropped",
-        "move freely"),
+        "warning", "nothing explained the wrench for long; all data are dropped", "move freely"),
     "tare_not_used": Kind(
-        "warning", NOTHING, "the tare is not used: {why}", "tare again, at rest, nothing attached"),
+        "warning", "the tare is not used: {why}", "tare again, at rest, nothing attached"),
 }
 
 RUN = {
-    "reset": Kind("info", NOTHING, "data were dropped: {why}", NONE_NEEDED),
+    "reset": Kind("info", "data were dropped: {why}"),
     "file_failed": Kind(
-        "warning", NOTHING, "a file cannot be used: {why}",
+        "warning", "a file cannot be used: {why}",
         "disk, permissions of state.directory; set tool and tare again"),
 }
 
 SECTIONS = {"Inputs": INPUTS, "Frames, signs, set-up": SETUP, "Payload, zero, contact": PAYLOAD,
             "Estimate and node": RUN}
 KINDS: dict[str, Kind] = {name: kind for kinds in SECTIONS.values() for name, kind in kinds.items()}
-_RENAMED = {"sensor_filter1": "wrench_filtered", "sensor_filter2": "wrench_filtered"}
 _MILD = ("sensor_frame.replaced", "robot_wrong.residual")  # as asked for; it doubts but little
 # Names whose samples are left out before anything is made of them.
 _LEFT_OUT = ("streams_mixed.joints", "streams_mixed.transforms")
 
 
 def made(name: str, known: Mapping[str, Any] | None = None, **numbers: Any) -> Finding:
-    """The finding of a name, or of a cause that has another one, with these numbers in its
-    sentence; usual ones may be lacking.
+    """The finding of a name with these numbers in its sentence; usual ones may be lacking.
 
     Raises:
         KeyError: there is no such kind, or its sentence needs another number.
     """
-    name = _RENAMED.get(name, name)
     kind, _, about = name.partition(".")
     row, usual = KINDS[kind], {"about": about, "why": "", "where": "", "seconds": 0.0}
     text = row.text.format(**{**usual, **(known or {}), **numbers})

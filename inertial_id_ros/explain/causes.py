@@ -174,7 +174,7 @@ class SensorFilter(Term):
     place, odds = Place.FILTER, COMMON
 
     def __init__(self, order: int) -> None:
-        self.name, self.order = f"sensor_filter{order}", order
+        self.name, self.order = f"wrench_filtered.{order}", order
         self.sd = np.r_[1.5, [0.2] * (order - 1), ([1.0] * 3 + [0.05] * 3) * order]
         self.mean = np.r_[np.log([0.05, 0.8])[:order], np.zeros(6 * order)]
 
