@@ -16,9 +16,9 @@ from .errors import InvalidData
 
 Array: TypeAlias = NDArray[np.floating[Any]]
 
-PARAMETERS = 10  # of one body: mass, first moments, second moments
+PARAMETERS, SIDE = 10, 4  # of one body: mass, first, second moments; of its pseudo-inertia
 PARAMETER_NAMES = ("mass", "com.x", "com.y", "com.z", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-GROUPS = {"mass": slice(0, 1), "com": slice(1, 4), "inertia": slice(4, None)}  # of the ten
+GROUPS = {"mass": slice(0, 1), "com": slice(1, SIDE), "inertia": slice(SIDE, None)}  # of the ten
 _ROWS, _COLS = np.triu_indices(3)  # of the six tensor entries, in the order of phi
 _SKEW = np.cross(np.eye(3)[:, None], np.eye(3)).transpose(0, 2, 1).reshape(3, -1)
 _TINY = np.finfo(float).tiny
@@ -78,8 +78,8 @@ def move_body(body: Body, rotation: ArrayLike, translation: ArrayLike) -> Body:
 
 
 # Matrix (16, 10) from phi to the entries of the pseudo-inertia.
-_TENSORS, _BASIS = tensor_from_six(np.eye(10)[:, 4:]), np.zeros((10, 4, 4))
-_BASIS[:, :3, :3] = 0.5 * np.trace(_TENSORS, 0, 1, 2)[:, None, None] * np.eye(3) - _TENSORS
+_TENSORS, _BASIS = tensor_from_six(np.eye(10)[:, SIDE:]), np.zeros((10, SIDE, SIDE))
+_BASIS[:, :3, :3] = np.trace(_TENSORS, 0, 1, 2)[:, None, None] / 2.0 * np.eye(3) - _TENSORS
 _BASIS[1:4, :3, 3] = _BASIS[1:4, 3, :3] = np.eye(3)
 _BASIS[0, 3, 3] = 1.0
 _TO_PSEUDO = np.ascontiguousarray(_BASIS.reshape(10, -1).T)

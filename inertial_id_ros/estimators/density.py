@@ -14,7 +14,6 @@ by their evidence (Laplace); without a shape, balls of several sizes. Errors of 
 Gaussian slack beside the density. Intervals are those of the widest prior.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -41,7 +40,6 @@ LOG_ODDS = np.log(10.0)  # of the shape being as given, before the data
 _LARGEST_STEP = 8.0  # of the log-density in one step
 _SETTLED = 1e-4  # squared Newton decrement: squared distance in standard deviations
 _SHORTEST = 1e-6  # step of the states, each of deviation one
-_WEIGHTLESS = 18.0  # by which a log evidence is too small to matter
 _EYE = np.eye(PARAMETERS)
 
 
@@ -86,8 +84,8 @@ class Density(Estimator):
             reach, far = self.settings.shape.max_reach, float(np.linalg.norm(pilot[1:4]))
             while reach < far:
                 reach *= 2.0
-            modes = find_modes(information, vector, [
-                (prior, UNKNOWN_WIDTH, 0.0) for radius, prior in balls(reach) if radius >= far])
+            modes = [find_mode(information, vector, prior, UNKNOWN_WIDTH)
+                     for radius, prior in balls(reach) if radius >= far]
             phi, weights = average_modes(modes)
             gaps = np.array([mode.phi for mode in modes]) - phi
             covariance = np.tensordot(weights, [mode.covariance for mode in modes], 1)
@@ -95,32 +93,15 @@ class Density(Estimator):
         prior = density_prior(shape)
         loose = replace(prior, slack=prior.wide_slack + shape_covariance(
             shape, pilot, self.settings.shape))
-        modes = find_modes(information, vector, [
-            (loose, WIDTHS[0], -LOG_ODDS),
-            *((prior, width, 0.0) for width in WIDTHS)])
+        modes = [find_mode(information, vector, loose, WIDTHS[0], -LOG_ODDS),
+                 *(find_mode(information, vector, prior, width) for width in WIDTHS)]
         phi, _ = average_modes(modes)
         gap = modes[0].phi - phi
         return Solution(phi, _symmetric(modes[0].covariance + np.outer(gap, gap)))
 
 
-def find_modes(information: Array, vector: Array,
-               priors: Sequence[tuple[DensityPrior, float, float]]) -> list[Mode]:
-    """The most probable density of each of several priors.
-
-    Args:
-        information, vector: (10, 10) and (10,) of the data.
-        priors: each with the width of the log-density, and its log odds before the data.
-    """
-    out, best = list[Mode](), -np.inf
-    for prior, width, odds in priors:
-        mode = find_mode(information, vector, prior, width, best - odds - _WEIGHTLESS)
-        out.append(mode._replace(evidence=mode.evidence + odds))
-        best = max(best, out[-1].evidence)
-    return out
-
-
 def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,
-              least: float = -np.inf) -> Mode:
+              odds: float = 0.0) -> Mode:
     """The most probable density of one width, to 1e-2 standard deviations, and its slack.
 
     phi is that of the density plus an error e of covariance ``S = m0^2 slack``: the density sees
@@ -128,7 +109,7 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
 
     Args:
         information, vector: (10, 10) and (10,) of the data.
-        least: evidence below which the mode does not matter, and need not be exact.
+        odds: logarithm of the odds of this prior before the data.
     """
     mass = max(float(vector[0] / information[0, 0]), 1e-3)  # [kg] by the force alone
     slack = mass**2 * prior.slack
@@ -138,8 +119,7 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
     beside = 0.5 * float(vector @ slack @ seen_vector + np.linalg.slogdet(shrink)[1])
     search = _Search(seen, seen_vector, prior, width, mass)
     for _ in range(MAX_STEPS):
-        decrement = search.step()
-        if decrement < _SETTLED or decrement - search.value < least - beside:
+        if search.step() < _SETTLED:
             break
     # (1 + G'HG)^-1 between slopes G, by the triangle of G' (r, 10): ten unknowns, not r.
     upper = triangle(search.slope.T)
@@ -147,7 +127,7 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
     half = np.linalg.solve(root, upper) @ shrink
     error = slack @ (shrink @ (vector - information @ search.phi))
     return Mode(search.phi + error, search.phi, half.T @ half + shrink.T @ slack,
-                beside - search.value - float(np.log(root.diagonal()).sum()))
+                odds + beside - search.value - float(np.log(root.diagonal()).sum()))
 
 
 def average_modes(modes: list[Mode]) -> tuple[Array, Array]:

@@ -38,7 +38,7 @@ with optional_packages("the estimator 'lmi'"):
 
     from .convex_program import solve
 
-_SCALES = np.array([1.0, 0.1, 10.0, 0.01, 100.0])  # one leads past where another breaks down
+_SCALES = 10.0 ** np.array([0, -1, 1, -2, 2])  # one leads past where another breaks down
 _EYE = np.eye(PARAMETERS)
 _AS_MATRIX = smat(_EYE).reshape(PARAMETERS, -1).T  # (16, 10), of a triangle vector
 

@@ -20,7 +20,7 @@ from .entropic import newton, stages
 from .reference_body import MARGIN, MASS, MASS_FLOOR, MAX_STEPS, no_load, regularise, smat, svec
 
 LAST_WEIGHT = 1e-9  # of the barrier; the optimum is exceeded by a few times as much
-NEAR = 0.5  # squared decrement over w, from which on the next weight is tried
+NEAR = 1.0  # squared decrement over w, from which on the next weight is tried
 _THINNEST = 1e-12  # radius of gyration that counts as none, in those of the reference body
 
 

@@ -18,11 +18,17 @@ from scipy.linalg import solve_triangular
 
 from ..errors import NotEnoughData
 from ..geometry.shape import Shape
-from ..inertia import Array, is_consistent, phi_from_body, phi_from_pseudo_inertia, pseudo_inertia
+from ..inertia import (
+    SIDE,
+    Array,
+    is_consistent,
+    phi_from_body,
+    phi_from_pseudo_inertia,
+    pseudo_inertia,
+)
 from ..model.problem import Problem, triangle
 from . import Estimator, Solution
 
-SIDE = 4  # of a pseudo-inertia
 _COLS, _ROWS = np.tril_indices(SIDE)
 _FACTORS = np.where(_ROWS == _COLS, 1.0, np.sqrt(2.0))
 
