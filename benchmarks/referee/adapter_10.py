@@ -21,6 +21,7 @@ from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.identify.identifier import Identifier
 from inertial_id_ros.inertia import point_columns
 from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
+from inertial_id_ros.motion.causal import MotionNow
 
 Array = np.ndarray
 GONE = ("accelerations.noise", "alignment.estimate_position", "estimator.estimate_bias")
@@ -69,7 +70,6 @@ class Live:
         self._made = Identifier(settings(changes))
         given = self._made.settings
         self._live = Compensation(given.compensation, given.wrench.sign)
-        self._has_chain = False
         if urdf:
             self._made.set_robot_description(urdf)
 
@@ -92,10 +92,10 @@ class Live:
     def compensate(self, stamp: int, names: tuple[str, ...], positions: list[float], frame: str,
                    wrench: list[float]) -> Sequence[float] | None:
         """The wrench without the load by what is known now; None: nothing is published."""
-        if not self._has_chain and self._made.streams.chain is not None:
-            self._live.use_chain(self._made.streams.chain)
-            self._has_chain = True
-        self._live.add_joint_state(stamp, names, positions)
+        if self._live.motion is None and self._made.streams.chain is not None:
+            self._live.motion = MotionNow(self._made.streams.chain)
+        if self._live.motion is not None:
+            self._live.motion.update(stamp, names, positions)
         return self._live.compensate(stamp, frame, wrench)
 
     def take(self, stamps: Array, names: tuple[str, ...], positions: Array, frame: str,
@@ -103,7 +103,7 @@ class Live:
         """The same samples for identification; then the load to remove is judged anew."""
         self._made.add_arrays([JointStates(stamps, names, positions),
                                Wrenches(stamps, frame, wrench)])
-        self._live.use(self._made.course.load)
+        self._live.load = self._made.course.load
 
     def removed(self) -> Array | None:
         """phi (10,) of the load that is removed now; None: nothing is published."""
@@ -113,7 +113,7 @@ class Live:
     def solve(self) -> Any:
         """As `Identifier.solve`."""
         outcome = self._made.solve()
-        self._live.use(self._made.course.load)
+        self._live.load = self._made.course.load
         return outcome
 
     def finish(self) -> None:

@@ -9,7 +9,6 @@ from scipy.linalg import expm
 from ..model.newton_euler import GRAVITY, regressor, rotation, static_wrench
 from ..motion.causal import MotionNow, Now
 from ..motion.motion import Array
-from ..motion.robot import Chain
 from ..samples.ring import GAP_NS, JUMP_NS, SECOND
 from ..settings import CompensationSettings
 from .latch import LoadInUse, Mode
@@ -21,13 +20,14 @@ PAUSE = GAP_NS / SECOND  # s without a compensated wrench, after which nothing i
 class Compensation:
     """The wrench without the load, on the thread of the stream.
 
-    Other threads hand over a load (`use`) and the source of the motion; each is one assignment of a
-    value that never changes.
+    Other threads may hand over load and motion; each is one assignment.
 
     Args:
         sign: of a reading against W + bias; limits: (6,) at which a reading saturates.
 
     Attributes:
+        load: that is removed; it never changes itself.
+        motion: of the sensor, to which samples are given; None: it is not known.
         silence: kind of the reason why the newest wrench was not compensated; empty: it was.
     """
 
@@ -35,34 +35,12 @@ class Compensation:
                  ) -> None:
         self.settings, self._sign = settings, sign
         self._limits = np.full(6, np.inf) if limits is None else limits
-        self._load, self.silence = LoadInUse(), "payload_unknown"
-        self._motion: MotionNow | None = None
+        self.load, self.silence = LoadInUse(), "payload_unknown"
+        self.motion: MotionNow | None = None
         self._newest = self._since = 0
         self._last, self._out = list[float](), list[float]()
-        self._used, self._blend = self._load, np.zeros(6)
+        self._used, self._blend = self.load, np.zeros(6)
         self._filter: SensorLag | None = None
-
-    # ---- from any thread ------------------------------------------------------------------------
-
-    def use(self, load: LoadInUse) -> None:
-        """Remove this load from now on."""
-        self._load = load
-
-    def use_chain(self, chain: Chain) -> None:
-        """The motion is that of an arm by its joint states, or of transforms."""
-        self._motion = MotionNow(chain)
-
-    # ---- from the thread of the stream ----------------------------------------------------------
-
-    def add_joint_state(self, stamp: int, names: Sequence[str], positions: Sequence[float]) -> None:
-        """Take a joint state [ns; rad, m]."""
-        if self._motion is not None:
-            self._motion.update(stamp, names, positions)
-
-    def add_transform(self, stamp: int, child: str, pose: Array) -> None:
-        """Take the pose (7,) of a frame [ns; m; x, y, z, w]."""
-        if self._motion is not None:
-            self._motion.update_pose(stamp, child, pose)
 
     def compensate(self, stamp: int, frame: str, wrench: Sequence[float]) -> list[float] | None:
         """The reading without the load, in the same frame; None: see `silence`.
@@ -85,7 +63,7 @@ class Compensation:
             return "wrench_stuck"
         elif self._out:
             return self._out  # a slow sensor repeats itself
-        load, motion, reading = self._load, self._motion, np.array(wrench)
+        load, motion, reading = self.load, self.motion, np.array(wrench)
         if load.frame and frame.lstrip("/") != load.frame:
             return "frame_wrong"
         if not (np.abs(reading) < self._limits).all():

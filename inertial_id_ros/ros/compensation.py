@@ -20,6 +20,7 @@ from ..identify.identifier import Identifier
 from ..inertia import body_from_phi
 from ..io.decoding import read
 from ..io.inputs import InputTopic, JointStates, Wrenches
+from ..motion.causal import MotionNow
 from ..motion.robot import Chain
 from ..settings import Settings
 from .conversions import LATCHED, NOBODY, inertia_message, time_message
@@ -64,21 +65,20 @@ class CompensatedWrench:
         known = identifier.streams
         if known.moved_by is not self._moved_by and known.moved_by is not None:
             self._moved_by = known.moved_by
-            self._live.use_chain(known.moved_by)
+            self._live.motion = MotionNow(known.moved_by)
         load = identifier.course.load
         if load is not self._of_identifier:
             self._of_identifier = load
             load = _in_frame(load, identifier, frame)
             if not self._is_withheld:
                 self._load, self._since = load, time.monotonic()
-                self._live.use(load)
+                self._live.load = load
 
     def withhold(self, reason: str) -> None:
         """Publish nothing for this reason, whatever load is given; empty: publish the next load."""
         self._is_withheld = bool(reason)
         if reason:
-            self._load = LoadInUse(reason=reason)
-            self._live.use(self._load)
+            self._load = self._live.load = LoadInUse(reason=reason)
 
     def receive(self, topic: InputTopic, data: bytes) -> None:
         """Publish what follows from a serialised message; the worker reports damaged ones."""
@@ -89,10 +89,12 @@ class CompensatedWrench:
         for kind, stamp, labels, rows in samples:
             if kind is Wrenches:
                 self._compensate(stamp, labels[0], rows[0])
+            elif (motion := self._live.motion) is None:
+                continue
             elif kind is JointStates:
-                self._live.add_joint_state(stamp, labels[0], rows[0])
+                motion.update(stamp, labels[0], rows[0])
             else:
-                self._live.add_transform(stamp, labels[1].lstrip("/"), np.array(rows[0]))
+                motion.update_pose(stamp, labels[1].lstrip("/"), np.array(rows[0]))
 
     def _compensate(self, stamp: int, frame: str, wrench: Sequence[float]) -> None:
         out = self._live.compensate(stamp, frame, wrench)

@@ -39,6 +39,7 @@ from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify.identifier import Identifier
 from inertial_id_ros.inertia import body_from_phi, six_from_tensor
 from inertial_id_ros.io.inputs import JointStates, Wrenches
+from inertial_id_ros.motion.causal import MotionNow
 from inertial_id_ros.motion.frames import chain_of
 from inertial_id_ros.settings import Settings
 
@@ -250,7 +251,7 @@ def compensated(live: Compensation, part: list[Any]) -> list[float]:
     q, y = by_type[JointStates], by_type[Wrenches]
     for stamp, positions, row in zip(y.stamps.tolist(), q.positions.tolist(), y.rows.tolist(),
                                      strict=True):
-        live.add_joint_state(stamp, NAMES, positions)
+        live.motion.update(stamp, NAMES, positions)
         got = live.compensate(stamp, FRAME, row)
         out += [] if got is None else [float(np.linalg.norm(got[:3]))]
     return out
@@ -260,14 +261,14 @@ def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None
     made = Identifier(Settings())
     made.set_robot_description(URDF)
     live = Compensation(made.settings.compensation, -1.0)
-    live.use_chain(chain_of(URDF, FRAME))
+    live.motion = MotionNow(chain_of(URDF, FRAME))
     changes: list[float] = []
     late: list[float] = []
     before: set[str] = set()
     for now, part in gripped().blocks(0.1):
         late += [size for size in compensated(live, part) if now > RELEASE + 3.0]
         made.add_arrays(part)
-        live.use(made.course.load)
+        live.load = made.course.load
         names = {finding.name for finding in made.findings()}
         changes += [now] if "payload_changed" in names - before else []
         before = names
@@ -348,7 +349,7 @@ def test_a_payload_that_the_driver_compensates_is_part_of_the_sum(terms: str) ->
     gap = np.abs(outcome.report - truth)
     assert gap[0] < 0.01 * truth[0] and (gap[:4] < 3.0 * outcome.sigma[:4]).all()
     live = Compensation(made.settings.compensation, -1.0)
-    live.use_chain(chain_of(URDF, FRAME))
-    live.use(made.course.load)
+    live.motion = MotionNow(chain_of(URDF, FRAME))
+    live.load = made.course.load
     off = [size for _, part in samples.blocks() for size in compensated(live, part)]
     assert len(off) > 1000 and np.median(off) < 0.5

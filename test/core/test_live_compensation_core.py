@@ -18,6 +18,7 @@ from inertial_id_ros.detect.scan import ALL, Disturbance, Event, Scan
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.model.newton_euler import static_wrench
 from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
+from inertial_id_ros.motion.causal import MotionNow
 from inertial_id_ros.motion.frames import chain_of
 from inertial_id_ros.settings import Settings
 
@@ -35,8 +36,8 @@ def true_load(**more: object) -> LoadInUse:
 def made(load: LoadInUse | None = None, **settings: object) -> Compensation:
     changes = {f"compensation.{name}": value for name, value in settings.items()}
     out = Compensation(Settings().replace(changes).compensation, -1.0, np.full(6, 500.0))
-    out.use_chain(chain_of(URDF, FRAME))
-    out.use(load or true_load())
+    out.motion = MotionNow(chain_of(URDF, FRAME))
+    out.load = load or true_load()
     return out
 
 
@@ -45,7 +46,7 @@ def compensated(live: Compensation, readings: Array = CLEAN, part: slice = slice
     out = []
     for stamp, q, reading in zip(STAMPS[part].tolist(), MOTION.q[part].tolist(),
                                  readings[part].tolist(), strict=True):
-        live.add_joint_state(stamp, NAMES, q)
+        live.motion.update(stamp, NAMES, q)
         out.append(live.compensate(stamp, FRAME, reading) or [np.nan] * 6)
     return np.array(out)
 
@@ -104,7 +105,7 @@ def test_tilt_delay_and_filter_of_the_set_up() -> None:
 def test_another_load_comes_without_a_jump() -> None:
     live, light = made(), replace(true_load(), phi=0.5 * PHI_TRUE)
     out = compensated(live, part=slice(0, 500))
-    live.use(light)
+    live.load = light
     out = np.concatenate([out, compensated(live, part=slice(500, None))])
     assert np.abs(np.diff(out[400:], axis=0)).max() < 0.2 * np.abs(out[600:] - out[499]).max()
     np.testing.assert_allclose(out[-200:], compensated(made(light))[-200:], atol=1e-3)
