@@ -25,6 +25,7 @@ from .torque_streams import TorqueStreams
 NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
          Kind.RETURNED: "payload_changed", Kind.ZEROED: "zero_moved.wrench",
          Kind.OFFSET: "zero_or_contact", Kind.POURS: "payload_walks", Kind.LOST: "estimate_lost"}
+ENDING = NAMES.keys() - {Kind.OFFSET, Kind.POURS}  # of what was estimated before
 SHOWN_NS = 3 * SECOND  # for which the finding of an event stands
 EVERY, PACE = 50, 10  # bins between estimates that scan and latch read; from judging to judging
 AROUND = int(0.5 * WINDOW / BIN)  # bins about a fault that its samples reach
@@ -113,7 +114,7 @@ class Course:
         whatever is there of later ones. What an estimate says holds for the rows after it.
 
         Returns:
-            What was concluded, where that is due.
+            What was concluded, where that is due: by the rate, and where a change ends it.
         """
         while (end := self._judged + PACE) <= self.ready:
             there = self.history.next(self._judged)
@@ -122,12 +123,14 @@ class Course:
                 continue
             self._judged = end
             self._mark_faults(end)
+            is_due = end % self.period == 0
             late = max(round(self.scan.setup.delay / BIN), 0)
             for event in self.scan.update(self.history, end - HALF - late, self._is_same):
                 self._note(event)
+                is_due = is_due or event.kind in ENDING
             if end % EVERY == 0:
                 self._conclude(end)
-            due = self.conclusion(end) if end % self.period == 0 else None
+            due = self.conclusion(end) if is_due else None
             if self._load is None:  # no load is taken off joint torques
                 self.latch.update(self.scan)
             if due is not None:

@@ -30,7 +30,6 @@ from .streams import Subscriptions
 
 T = TypeVar("T")
 PATIENCE = 20.0  # s that a service waits, in a thread of its own; much for a machine that is busy
-CHANGES = ("payload_changed", "zero_moved", "estimate_lost")  # kinds that end an estimate
 # s of steady time without anything new after which an estimate is stale, so that a second holds
 # with the delay of the watchdog.
 STALE_AFTER = 0.8
@@ -96,7 +95,6 @@ class Estimation:
         self._newest: tuple[int, float] = (0, 0.0)
         self._stated: np.ndarray = np.array(())  # payload that the driver compensates
         self._seen = ""  # sentence of the outcome that was shown last
-        self._changes: list[str] = []  # findings of changes
         self._published = time.monotonic()
 
     # ---- from any thread ------------------------------------------------------------------------
@@ -239,12 +237,6 @@ class Estimation:
     def _show_changes(self) -> None:
         """Show what the identifier says now, where that is another than it said before, or where
         there are other findings."""
-        changes = [f.text for f in self.identifier.findings() if f.kind in CHANGES]
-        if changes != self._changes:  # the next estimate may not be due for long
-            self._changes = changes
-            if changes:
-                self.solve()
-                return
         outcome, shown = self.identifier.outcome, self.outcome
         if isinstance(outcome, Estimate) and (
                 outcome.stamp_ns < shown.stamp_ns <= self.identifier.streams.newest):
