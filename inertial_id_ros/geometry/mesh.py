@@ -15,14 +15,13 @@ from ..errors import InvalidShape
 from ..extras import optional_packages
 from ..inertia import Array
 from ..io.files import user_path
-from ..limits import MAX_MESH_BYTES
+from ..limits import MAX_MESH_BYTES, MAX_POINTS
 from .point_sets import corners
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
     import trimesh
 
 MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
-MAX_GRID = 100_000  # points tried for a mesh that fills little of its box
 # Columns stand aside from the grid by this part of its pitch, since those of a symmetric mesh
 # would run along edges of its triangles.
 _ASIDE = np.sqrt(np.finfo(float).eps * np.array([2.0, 3.0]))
@@ -67,17 +66,19 @@ def load_mesh(path: Path, scale: float = 1.0) -> "trimesh.Trimesh":
     return mesh
 
 
-def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
-    """The file behind a plain path, a ``file://`` or a ``package://`` resource.
+def resolve_resource(resource: str, roots: tuple[Path, ...] | None = None) -> Path:
+    """The file behind a plain path, a ``file://`` or a ``package://`` resource, that is
+    `root/<package>/...` under one of these folders; None: those of the packages installed.
 
     Raises:
-        InvalidShape: empty, another scheme, or a package that is not under the given roots.
+        InvalidShape: empty, another scheme, or a package that is not under the roots.
     """
     scheme, divider, rest = resource.partition("://")
     if resource and not divider:
         return user_path(resource)
     if scheme == "file" and rest.startswith("/"):
         return user_path(unquote(rest))
+    roots = package_roots() if roots is None else roots
     for root in roots if scheme == "package" else ():
         path = root / unquote(rest).lstrip("/")
         if os.path.isfile(path):
@@ -101,7 +102,7 @@ def grid_axes(bounds: ArrayLike, cell: float) -> list[Array]:
     lower, upper = np.asarray(bounds, dtype=float)
     # A grid that fits the box exactly keeps the moments of boxes exact.
     counts = np.clip(np.round((upper - lower) / np.cbrt(cell)), 1, 400)
-    while counts.prod() > MAX_GRID:  # thin diagonal shells: bound the work, not the pitch
+    while counts.prod() > MAX_POINTS:  # thin diagonal shells: bound the work, not the pitch
         counts = np.maximum(counts * 4 // 5, 1)
     return [lo + (np.arange(n) + 0.5) * (hi - lo) / n
             for lo, hi, n in zip(lower, upper, counts.astype(int), strict=True)]

@@ -5,7 +5,6 @@ exact moments of the filled body, and a bounding region (`lmi`)."""
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -238,12 +237,8 @@ def join_shapes(shapes: Sequence[Shape]) -> Shape:
                  " and ".join(s.name for s in shapes), parts)
 
 
-def shape_from_settings(settings: ShapeSettings,
-                        roots: tuple[Path, ...] = ()) -> Shape | None:
+def shape_from_settings(settings: ShapeSettings) -> Shape | None:
     """The shape that the settings describe; None for type ``none``.
-
-    Args:
-        roots: `package://` resources are looked for as `root/<package>/...` under these folders.
 
     Raises:
         InvalidShape: wrong size for the type, unreadable file, or a mesh that is not watertight.
@@ -265,7 +260,7 @@ def shape_from_settings(settings: ShapeSettings,
     poses[:, :3, :3] = Rotation.from_euler("xyz", rpy.reshape(-1, 3)).as_matrix()
     poses[:, :3, 3] = center.reshape(-1, 3)
     if is_mesh:
-        path = resolve_resource(settings.mesh, roots)
+        path = resolve_resource(settings.mesh)
         return shape_from_mesh(load_mesh(path), poses[0], settings.bounding, path.name)
     return join_shapes([shape_from_primitive(settings.type, part, pose, settings.bounding)
                         for part, pose in zip(sizes.reshape(-1, each), poses, strict=True)])

@@ -71,15 +71,6 @@ class Identifier(identifier.Identifier):
         self._add(("transforms", parent, child), Edges(
             times, parent, child, as_rows("poses", poses, (len(times), 7))))
 
-    def add_static_transform(self, parent: str, child: str, translation: ArrayLike,
-                             quaternion: ArrayLike) -> None:
-        """Add a fixed pose of a frame in its parent: translation (3,) [m], quaternion x, y, z, w.
-        """
-        as_names("parent and child", [parent, child])
-        super().add_static_transform(
-            parent, child, as_rows("translation", translation, (3,)).tolist(),
-            as_rows("quaternion", quaternion, (4,)).tolist())
-
     def solve(self) -> Outcome:
         """Estimate the payload from the last `buffer.window` seconds of all samples so far.
 

@@ -2,16 +2,16 @@
 """What user, driver or file say: replaced as a whole, and nothing is learnt into it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..errors import InvalidData, NotEnoughData, UnknownFrame
 from ..estimators import Estimator, create
 from ..explain.fit import Region
-from ..geometry.mesh import package_roots
 from ..geometry.shape import Shape, shape_from_settings
 from ..inertia import Array, phi_from_body, tensor_from_six, transform_phi
+from ..io.inputs import StatedPayload
 from ..model.history import BIN_NS, History
 from ..model.setup import Sheet, sheet_of
 from ..model.tool import Tool, load_tool
@@ -68,6 +68,11 @@ class Beliefs:
     shape: Shape | None = None
     compensated: Array | None = None
 
+    @property
+    def removed(self) -> Array:
+        """phi (10,) of what the driver compensates; zeros: nothing."""
+        return np.zeros(10) if self.compensated is None else self.compensated
+
     def sheet(self, settings: Settings, now_ns: int) -> Sheet:
         """Data sheet and mounting, with what the tare says of the zero at that time [ns]."""
         if self.tare is None:
@@ -79,6 +84,23 @@ class Beliefs:
         drift = np.repeat(wrench.drift, 3) * np.sqrt(minutes)  # as it wanders
         return sheet_of(settings, (wrench.sign * self.tare.reading,
                                    np.minimum(np.hypot(measured, drift), untared)))
+
+    def with_stated(self, stated: StatedPayload, settings: Settings, streams: Streams) -> "Beliefs":
+        """With what the driver states that it compensates; the settings may name its frame.
+
+        Raises:
+            InvalidData: no body has such a mass; UnknownFrame: the frame is not known, or moves.
+        """
+        values, frame = stated.values, (settings.precompensated.frame or stated.frame).lstrip("/")
+        if not np.isfinite(values).all() or values[0] < 0.0:
+            raise InvalidData(f"no body has what is stated ({values[0]:g} kg)")
+        phi = phi_from_body(values[0], values[1:4], tensor_from_six(values[4:]))
+        if frame not in ("", streams.frame):
+            place, stamp = streams.tree().place(streams.frame, frame)
+            if stamp is not None:
+                raise UnknownFrame(f"its frame '{frame}' moves against the sensor")
+            phi = transform_phi(phi, place.rotation, place.translation)
+        return replace(self, compensated=phi if values[0] else None)
 
     def region(self, settings: Settings) -> Region | None:
         """Box in which the centre of mass must lie: that of the shape, or of the longest reach
@@ -96,7 +118,7 @@ class Basis:
 
     Attributes:
         frame: of the wrench; empty until known.
-        estimator: of the settings (raises InertialIdError: it cannot be made).
+        estimator: of the settings (raises InertialIdError: it cannot be made, or lacks a shape).
     """
 
     settings: Settings
@@ -106,16 +128,16 @@ class Basis:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "estimator", create(self.settings))
+        self.estimator.check(self.beliefs.shape)
 
 
 def named_beliefs(settings: Settings) -> Beliefs:
     """The tool, the shape and the payload compensated by the driver that the settings name.
 
     Raises:
-        InertialIdError: one cannot be used, or the estimator needs a shape and none is named.
+        InertialIdError: one cannot be used.
     """
-    shape = shape_from_settings(settings.shape, package_roots())
-    create(settings).check(shape)
+    shape = shape_from_settings(settings.shape)
     return Beliefs(tool=load_tool(settings.tool.file) if settings.tool.file else None, shape=shape,
                    compensated=compensated_by_driver(settings))
 
@@ -126,29 +148,6 @@ def compensated_by_driver(settings: Settings) -> Array | None:
     if driver.source != "settings" or not driver.mass or settings.load.source != "wrench":
         return None
     return phi_from_body(driver.mass, driver.com, tensor_from_six(driver.inertia))
-
-
-def stated_by_driver(values: Array, frame: str, settings: Settings, streams: Streams
-                     ) -> Array | None:
-    """phi (10,) about the sensor of a payload that the driver states; None: of no mass.
-
-    Args:
-        values: (10,) mass [kg], centre of mass [m], inertia about it xx, xy, xz, yy, yz, zz.
-        frame: in which they are given, where the settings name none; empty: that of the sensor.
-
-    Raises:
-        InvalidData: no body has such a mass; UnknownFrame: the frame is not known, or moves.
-    """
-    if not np.isfinite(values).all() or values[0] < 0.0:
-        raise InvalidData(f"no body has what is stated ({values[0]:g} kg)")
-    phi = phi_from_body(values[0], values[1:4], tensor_from_six(values[4:]))
-    frame = (settings.precompensated.frame or frame).lstrip("/")
-    if frame not in ("", streams.frame):
-        place, stamp = streams.tree().place(streams.frame, frame)
-        if stamp is not None:
-            raise UnknownFrame(f"its frame '{frame}' moves against the sensor")
-        phi = transform_phi(phi, place.rotation, place.translation)
-    return phi if values[0] else None
 
 
 def tare_of(history: History, settings: Settings, frame_id: str) -> Tare:

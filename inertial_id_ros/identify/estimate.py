@@ -39,11 +39,6 @@ class Conclusion(NamedTuple):
     refused: bool = False
     doubt: str = ""
 
-    @property
-    def is_outdated(self) -> bool:
-        """True if the newest samples do not fit what the outcome was made of."""
-        return self.explained is not None and self.explained.is_outdated
-
 
 def walk_of(explained: Explained | None) -> tuple[float, float]:
     """Change of the mass [kg/s], speed of the centre [m/s]; 0 where the payload is steady."""
@@ -99,7 +94,14 @@ def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis, beg
     share, verdict = judge(phi, covariance, vague(phi[0]))
     if tool is not None and phi[0] < HARDLY * np.sqrt(covariance[0, 0]):
         verdict = (IDENTIFIED, *9 * (UNOBSERVED,))  # nothing is carried beside the tool
-    bias, alignment, alignment_sigma, residual = _of_sensor(explained, settings.wrench.sign)
+    none: Array = np.zeros(6)  # of joints
+    bias = alignment = alignment_sigma = residual = none
+    if isinstance(explained, Explanation):
+        fit = explained.best
+        bias = settings.wrench.sign * fit.values["bias"]
+        alignment = _alignment({**fit.values, "delay": np.r_[explained.setup.delay]})
+        alignment_sigma = np.abs(_alignment(fit.sigma))
+        residual = np.sqrt((fit.solution.left**2).sum(0) / fit.rows.n)
     rate, speed = walk_of(explained)
     sd = np.sqrt(np.diag(explained.covariance))
     condition = np.linalg.cond(explained.covariance / np.outer(sd, sd))
@@ -112,16 +114,6 @@ def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis, beg
         window=BIN * float(window.used.sum()), min_eigenvalue=min_eigenvalue(phi),
         solve_time=time.perf_counter() - begun, tool_apart=tool is not None, mass_rate=rate,
         com_speed=speed)
-
-
-def _of_sensor(explained: Explained, sign: float) -> tuple[Array, Array, Array, Array]:
-    """Bias, alignment, its deviations and residual, (6,) each, of a sensor; joints have none."""
-    if not isinstance(explained, Explanation):
-        return np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6)
-    fit = explained.best
-    return (sign * fit.values["bias"],
-            _alignment({**fit.values, "delay": np.r_[explained.setup.delay]}),
-            np.abs(_alignment(fit.sigma)), np.sqrt((fit.solution.left**2).sum(0) / fit.rows.n))
 
 
 def _alignment(values: dict[str, Array]) -> Array:

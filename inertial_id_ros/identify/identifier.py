@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..errors import NotEnoughData
+from ..errors import InertialIdError, NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..io.inputs import Samples, split_by_time
+from ..io.inputs import Samples, StatedPayload, split_by_time
 from ..kinds import Finding, made, sort_findings, with_findings
 from ..motion.frames import place_of
 from ..motion.motion import BIN_NS, SECOND
@@ -20,8 +21,6 @@ from .estimate import Conclusion
 from .torque_streams import TorqueStreams
 
 BATCH = 2000  # samples that settle at once
-NO_BIAS = ("joint torques have no bias to tare; identify the robot without payload anew "
-           "(identify_robot)")
 
 
 class Identifier:
@@ -34,6 +33,8 @@ class Identifier:
     Attributes:
         streams: the inputs; course: what follows from them; waiting: samples for `add_arrays`, or
             whatever else needs them.
+        by_driver: payload that the driver says it compensates. It is believed, and None again,
+            after the next samples with which its frame is known; until then a finding says why not.
 
     Raises:
         InertialIdError: a setting, the shape, the tool, the robot file or the estimator cannot be
@@ -44,6 +45,10 @@ class Identifier:
         self.streams = (TorqueStreams if settings.load.robot else Streams)(settings)
         self.waiting: list[Samples] = []
         self._finished, self._reset = False, ""  # why all samples were dropped
+        self.by_driver: StatedPayload | None = None
+        driver = settings.precompensated
+        self._not_added = "" if driver.source in ("settings", "none") else (
+            f"none was stated on '{driver.topic}'")
         self._begin(Basis(settings, beliefs or named_beliefs(settings)))
 
     def _begin(self, basis: Basis) -> None:
@@ -68,11 +73,11 @@ class Identifier:
         InvalidModel, and then the one before stays in use)."""
         self.streams.set_robot_description(urdf)
 
-    def add_static_transform(self, parent: str, child: str, translation: Sequence[float],
-                             quaternion: Sequence[float]) -> None:
-        """A frame stays in its parent: translation (3,) [m], quaternion x, y, z, w."""
-        self.streams.frames.fix(parent.lstrip("/"), child.lstrip("/"),
-                                place_of(translation, quaternion))
+    def add_static_transform(self, parent: str, child: str, translation: ArrayLike,
+                             quaternion: ArrayLike) -> None:
+        """Add a fixed pose of a frame in its parent: translation (3,) [m], quaternion x, y, z, w
+        (raises InvalidData)."""
+        self.streams.frames.fix(parent, child, place_of(translation, quaternion))
 
     def add_arrays(self, batches: Sequence[Samples]) -> list[Outcome]:
         """Add samples of several streams, those of a stream in the order of time, after those that
@@ -87,6 +92,14 @@ class Identifier:
             for samples in part:
                 self.streams.add(samples)
             out += self._advance()
+        if self.by_driver is not None:
+            try:
+                stated = self.beliefs.with_stated(self.by_driver, self.settings, self.streams)
+                self.by_driver, self._not_added = None, ""
+                if not np.array_equal(stated.removed, self.beliefs.removed):
+                    self.believe(stated)
+            except InertialIdError as error:
+                self._not_added = str(error)
         return out
 
     def _update(self) -> None:
@@ -104,12 +117,12 @@ class Identifier:
 
     def _advance(self) -> list[Outcome]:
         """Let the samples so far settle in the history, and judge it; outcomes that are due."""
-        motion, stamps, rows = self.streams.advance(self._finished)
+        motion, stamps, rows, faults = self.streams.advance(self._finished)
         if self.streams.frame != self.course.basis.frame:
             self.course.basis = replace(self.course.basis, frame=self.streams.frame)
         if self.streams.restarts != self._restarts:
             self._begin(self.course.basis)
-        self.course.append(motion, stamps, self.streams.sign * rows, self.streams.take_faults())
+        self.course.append(motion, stamps, self.streams.sign * rows, faults)
         return [self._due(said) for said in self.course.advance()]
 
     def _due(self, said: Conclusion) -> Outcome:
@@ -125,7 +138,7 @@ class Identifier:
     def _stated(self, said: Conclusion) -> Outcome:
         """The outcome of a conclusion, with all findings and without what these put in doubt."""
         outcome = with_findings(said.outcome, self.findings(said))
-        if isinstance(outcome, Estimate) and said.is_outdated:
+        if isinstance(outcome, Estimate) and said.explained and said.explained.is_outdated:
             return outcome.as_stale("the newest samples do not fit the others")
         return outcome
 
@@ -161,17 +174,19 @@ class Identifier:
         given = [*self.streams.findings(), *self.course.findings()]
         if self._reset:
             given.append(("reset", {"why": self._reset}))
+        if self._not_added:
+            given.append(("payload_not_added", {"why": self._not_added}))
         found = [made(*one) for one in (*given, *(said.findings if said else ()))]
         return sort_findings({one.name: one for one in found}.values())
 
     def believe(self, beliefs: Beliefs) -> None:
         """Estimates from now on are by other beliefs; where the driver compensates another
-        payload, what was measured before counts no more."""
+        payload, what was measured before counts no more (raises InvalidShape: the estimator needs
+        a shape, and these have none)."""
         self._update()
-        before, after = (np.zeros(10) if some.compensated is None else some.compensated
-                         for some in (self.beliefs, beliefs))
+        before = self.beliefs.removed
         self.course.believe(replace(self.course.basis, beliefs=beliefs))
-        if not np.array_equal(before, after):
+        if not np.array_equal(before, beliefs.removed):
             self._begin(self.course.basis)
 
     def set_settings(self, settings: Settings) -> None:
@@ -181,7 +196,6 @@ class Identifier:
             InertialIdError: the estimator cannot be made, or needs a shape and has none.
         """
         basis, compensated = replace(self.course.basis, settings=settings), self.beliefs.compensated
-        basis.estimator.check(self.beliefs.shape)
         if settings.precompensated.source == "settings":
             compensated = compensated_by_driver(settings)
         self.course.basis = basis
@@ -195,7 +209,8 @@ class Identifier:
             NotEnoughData: too few samples, the sensor is not at rest, or joints measure the load.
         """
         if self.settings.load.robot:
-            raise NotEnoughData(NO_BIAS)
+            raise NotEnoughData("joint torques have no bias to tare; identify the robot without "
+                                "payload anew (identify_robot)")
         self._update()
         tare = tare_of(self.course.history, self.settings, self.streams.frame)
         self.believe(replace(self.beliefs, tare=tare))
@@ -203,9 +218,7 @@ class Identifier:
 
     def untare(self) -> str:
         """Drop the tare: the bias is estimated from the samples alone again. Says whether there was
-        one (raises NotEnoughData where joints measure the load)."""
-        if self.settings.load.robot:
-            raise NotEnoughData(NO_BIAS)
+        one."""
         had = self.beliefs.tare is not None
         self.believe(replace(self.beliefs, tare=None))
         return "the tare is dropped" if had else "there was no tare"

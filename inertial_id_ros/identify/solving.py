@@ -2,7 +2,6 @@
 """From what explains the samples to the problem of an estimator, and its answer."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,28 +19,16 @@ Explained = Explanation | TorqueExplanation
 DYNAMIC = 300.0  # dynamism from which on the full model has 99.5 % of the weight in a blend
 
 
-class PlainRows(NamedTuple):
-    """Rows ``[A | y]`` in time of c channels, of payload and bias alone, for estimators that weigh
-    rows themselves; y without the mean of the bias before the data.
+def plain_rows(fit: Fit, apart: Array) -> tuple[Array, ...]:
+    """Rows ``[A | y]`` of payload and bias alone, for estimators that weigh rows themselves: a
+    fit's modes brought back to time, y less what it says of all else, and of a known part of the
+    payload, phi (10,).
 
-    Attributes:
-        full, static: (n, c, 11) of the full model, and of the gravity-only model.
-        weight: (n,) of the full model in a blend, by the dynamism.
-        noise: (c,) deviation of a row; bias_sd: (c,) of the bias before the data, 0: it is known.
-        residual: norm of the whitened residual that no payload explains.
+    Returns:
+        Rows (n, 6, 11) of the full and of the gravity-only model, y without the mean of the bias
+        before the data; weight (n,) of the full model in a blend; deviations (6,) of a row, and of
+        the bias before the data.
     """
-
-    full: Array
-    static: Array
-    weight: Array
-    noise: Array
-    bias_sd: Array
-    residual: float
-
-
-def plain_rows(fit: Fit, apart: Array) -> PlainRows:
-    """The rows of a fit's modes, brought back to time: readings less what it says of all else, and
-    of a known part of the payload, phi (10,)."""
     rows, solution = fit.rows, fit.solution
     bias = next(term for term in fit.terms if term.name == "bias")
     y = rows.A @ (fit.phi - apart) + solution.left + np.outer(
@@ -54,8 +41,7 @@ def plain_rows(fit: Fit, apart: Array) -> PlainRows:
     motion = rows.window.motion
     weight = dynamism_weight(rows.smooth(motion.acceleration), rows.smooth(motion.omega),
                              rows.smooth(motion.alpha), DYNAMIC)
-    return PlainRows(full, gravity, weight, np.sqrt(solution.variance.mean(0)), bias.sd,
-                     float(np.linalg.norm(solution.residual)))
+    return full, gravity, weight, np.sqrt(solution.variance.mean(0)), bias.sd
 
 
 def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
@@ -66,8 +52,8 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
     more: Array = np.zeros((10, 10))
     is_whole = settings.precompensated.terms == "weight" or (  # alone: the inertia is measured
         isinstance(explained, Explanation) and explained.error.kind == "removed_payload")
-    if beliefs.compensated is not None and not is_whole:
-        apart = apart - beliefs.compensated
+    if not is_whole:
+        apart = apart - beliefs.removed
     if beliefs.tool is not None:
         apart, more = apart + beliefs.tool.phi, beliefs.tool.covariance
         nothing = nothing_beside(beliefs.tool, explained.wide_phi - apart,
@@ -94,13 +80,14 @@ def _with_rows(problem: Problem, explained: Explained, basis: Basis, apart: Arra
         return problem
     if isinstance(explained, Explanation):
         rows = plain_rows(explained.best, apart)
+        residual = float(np.linalg.norm(explained.best.solution.residual))
     else:  # of joints; no two models are blended
         both, (n, j) = explained.rows.copy(), explained.rows.shape[:2]
         both[..., 10] -= both[..., :10] @ apart
-        rows = PlainRows(both, both, np.ones(n), np.maximum(explained.residual, 1e-9), np.zeros(j),
-                         float(np.sqrt(n * j)))
+        rows = both, both, np.ones(n), np.maximum(explained.residual, 1e-9), np.zeros(j)
+        residual = float(np.sqrt(n * j))
     if is_blend:
-        return blend(rows.full, rows.static, rows.weight, rows.noise, rows.bias_sd)
-    models = (channel_triangles(rows.full, np.ones(len(rows.full))),)
-    return replace(problem, residual=rows.residual, models=models, noise=rows.noise,
-                   bias_sd=rows.bias_sd)
+        return blend(*rows)
+    full, _, _, noise, bias_sd = rows
+    return replace(problem, residual=residual, noise=noise, bias_sd=bias_sd,
+                   models=(channel_triangles(full, np.ones(len(full))),))

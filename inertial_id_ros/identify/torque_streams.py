@@ -9,9 +9,9 @@ from ..io.inputs import JointStates, Samples
 from ..motion.frames import chain_of
 from ..motion.motion import BIN_NS, NO_MOTION, Array, IntArray, Motion
 from ..motion.source import Numbers, Streams, counted
-from ..motion.track import Track
+from ..motion.track import Fault, Track
 from ..robot.robot_file import IdentifiedRobot, TorqueLoad, load_robot
-from ..samples.ring import IMPOSSIBLE, Ring
+from ..samples.ring import Ring
 from ..samples.wrenches import CLIPPED
 from ..settings import Settings
 
@@ -30,7 +30,7 @@ class TorqueStreams(Streams):
         self.robot = robot or load_robot(settings.load.robot)
         self.sign, self.load, self._why = 1.0, None, ""  # the last efforts could not be used
         self._efforts = Track(Ring(len(self.robot.joints)), are_positions=False)
-        self._limits = np.full(len(self.robot.joints), IMPOSSIBLE)
+        self._limits = np.full(len(self.robot.joints), np.inf)
         self._readings: Array = np.empty((0, 0))  # of this step
 
     def emptied(self) -> "TorqueStreams":
@@ -53,7 +53,7 @@ class TorqueStreams(Streams):
         self.load, self.chain = load, chain
         if self.robot.currents is None:
             limits = load.model.effort_limits
-            self._limits = np.where(limits > 0.0, CLIPPED * limits, IMPOSSIBLE)
+            self._limits = np.where(limits > 0.0, CLIPPED * limits, np.inf)
         self.joints.use({name: not slides for name, slides in zip(
             load.model.joint_names, load.model.slides.tolist(), strict=True)})
         self.restarts += 1
@@ -76,18 +76,16 @@ class TorqueStreams(Streams):
             self.counts["incomplete"] += len(stamps)
             return
         rows = efforts[:, [list(names).index(name) for name in self.robot.joints]]
-        good = (np.abs(rows) < IMPOSSIBLE).all(1) & (stamps > 0)  # no number is not less
-        clipped = good & (np.abs(rows) >= self._limits).any(1)
-        self.counts["invalid"] += int((~good).sum())
+        clipped = (np.abs(rows) > self._limits).any(1)
         self.counts["clipped"] += int(clipped.sum())
         gain = 1.0 if self.robot.currents is None else self.robot.currents.gain
-        some = good & ~clipped
-        self._efforts.ring.push(stamps[some] - round(1e9 * self.robot.delay), gain * rows[some])
+        self._efforts.ring.push(stamps[~clipped] - round(1e9 * self.robot.delay),
+                                gain * rows[~clipped])
 
-    def advance(self, finished: bool = False) -> tuple[Motion, IntArray, Array]:
+    def advance(self, finished: bool = False) -> tuple[Motion, IntArray, Array, list[Fault]]:
         """As `Streams.advance`; readings are rows (m, width) of the load."""
-        motion = super().advance(finished)[0]
-        return motion, motion.number * BIN_NS + BIN_NS // 2, self._readings
+        motion, *_, faults = super().advance(finished)
+        return motion, motion.number * BIN_NS + BIN_NS // 2, self._readings, faults
 
     def _motion(self, finished: bool) -> Motion:
         """The motion in bins in which efforts are known."""
@@ -120,7 +118,7 @@ class TorqueStreams(Streams):
     def findings(self) -> Iterator[tuple[str, Numbers]]:
         """As `Streams.findings`, and those of efforts."""
         yield from super().findings()
-        yield from counted("samples_invalid.joints", self.counts["invalid"],
+        yield from counted("samples_invalid.joints", self._efforts.ring.counts["invalid"],
                            "an effort is no number")
         yield from counted("samples_saturated.joints", self.counts["clipped"])
         yield from counted("joint_states_incomplete.joints", self.counts["incomplete"], self._why)

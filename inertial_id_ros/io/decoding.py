@@ -11,7 +11,7 @@ import numpy as np
 
 from ..inertia import PARAMETER_NAMES, Array
 from . import inputs
-from .inputs import Edges, InputTopic, JointStates, Samples, Wrenches
+from .inputs import Edges, InputTopic, JointStates, Samples, StatedPayload, Wrenches
 
 START = 4
 # Bytes at most after the last field: writers pad to a multiple of four, and rclpy's
@@ -141,13 +141,6 @@ def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | 
         *(np.array(rows, dtype=float) for rows in zip(*(sample.rows for sample in some),
                                                       strict=True)))
         for some in streams.values()], damaged, why)
-
-
-class StatedPayload(NamedTuple):
-    """The payload that the driver says it compensates."""
-
-    frame: str  # empty: that of the sensor
-    values: Array  # (10,) mass [kg], centre of mass [m], inertia about it xx, xy, xz, yy, yz, zz
 
 
 def stated_payload(topic: InputTopic, data: bytes, name: str, decode: Callable[[bytes, str], Any]

@@ -83,6 +83,13 @@ class Edges(NamedTuple):
 Samples = Wrenches | JointStates | Edges
 
 
+class StatedPayload(NamedTuple):
+    """The payload that the driver says it compensates."""
+
+    frame: str  # empty: that of the sensor
+    values: Array  # (10,) mass [kg], centre of mass [m], inertia about it xx, xy, xz, yy, yz, zz
+
+
 def split_by_time(batches: Sequence[Samples], count: int) -> Iterator[list[Samples]]:
     """Parts of about `count` samples that follow each other in time, each of different streams, of
     batches that are in the order of time."""

@@ -2,14 +2,16 @@
 """Transforms between frames, those that stay and those that move (tf2), and where one frame lies in
 another."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from ..errors import InvalidData, InvalidModel, UnknownFrame
+from ..io.fields import as_names, as_rows
 from ..limits import MAX_ARM_JOINTS, MAX_NAME
 from ..samples.ring import IMPOSSIBLE, Ring
 from .motion import Array, IntArray, Motion
@@ -29,12 +31,12 @@ def quaternions_of(turns: Rotation) -> Array:
         np.where(np.r_[False, turned], -1.0, 1.0))[:, None])
 
 
-def place_of(translation: Sequence[float] | Array, quaternion: Sequence[float] | Array) -> pin.SE3:
+def place_of(translation: ArrayLike, quaternion: ArrayLike) -> pin.SE3:
     """A pose from translation (3,) and quaternion x, y, z, w (raises InvalidData)."""
-    row = np.r_[translation, quaternion].astype(float)
+    row = np.r_[as_rows("translation", translation, (3,)), as_rows("quaternion", quaternion, (4,))]
     if not _are_poses(row[None])[0]:
-        raise InvalidData(f"not a pose: translation {list(translation)}, quaternion "
-                          f"{list(quaternion)}")
+        raise InvalidData(f"not a pose: translation {row[:3].tolist()}, quaternion "
+                          f"{row[3:].tolist()}")
     return pin.SE3(Rotation.from_quat(row[3:]).as_matrix(), row[:3])
 
 
@@ -86,7 +88,7 @@ class Frames(dict[str, Edge]):
 
     def fix(self, parent: str, child: str, place: pin.SE3) -> None:
         """A frame stays in its parent (raises InvalidData)."""
-        _check_names(parent, child)
+        parent, child = _checked(parent, child)
         if self.get(child) != Edge(parent, place):
             self[child] = Edge(parent, place)
             self.version += 1
@@ -94,7 +96,7 @@ class Frames(dict[str, Edge]):
     def move(self, parent: str, child: str, stamps: IntArray, poses: Array) -> None:
         """Poses (m, 7) of a frame in its parent: translation, quaternion x, y, z, w; nothing where
         it stays."""
-        _check_names(parent, child)
+        parent, child = _checked(parent, child)
         edge = self.get(child)
         if edge is not None and edge.joint is None:
             return
@@ -234,10 +236,13 @@ def chain_of(urdf: str, frame: str, gravity_frame: str = "", fixed: Mapping[str,
     return Chain(root, chain.joints, chain.tip)
 
 
-def _check_names(parent: str, child: str) -> None:
+def _checked(*names: str) -> tuple[str, str]:
+    """Names of a parent and its child, without the slash that old ones begin with."""
+    parent, child = (name.lstrip("/") for name in as_names("parent and child", names))
     if parent == child or not child or max(len(parent), len(child)) > MAX_NAME:
         raise InvalidData(f"transform '{parent[:50]}' -> '{child[:50]}': both need a name, two of "
                           f"them, of at most {MAX_NAME} characters")
+    return parent, child
 
 
 class WrenchPlace:

@@ -193,8 +193,7 @@ class Streams:
         elif isinstance(samples, inputs.JointStates):
             self.joints.add(samples.stamps, samples.names, samples.positions)
         else:
-            self.frames.move(samples.parent.lstrip("/"), samples.child.lstrip("/"), samples.stamps,
-                             samples.rows)
+            self.frames.move(samples.parent, samples.child, samples.stamps, samples.rows)
 
     def set_robot_description(self, urdf: str) -> None:
         """Take another robot description; raises InvalidModel if it is none."""
@@ -208,9 +207,10 @@ class Streams:
         return Frames(self.frames | (
             links_of(self.urdf, self.joints.newest()) if self.urdf else {}))
 
-    def advance(self, finished: bool = False) -> tuple[Motion, IntArray, Array]:
-        """Motion of the bins that have settled since the last call, and readings (m, 6) at stamps
-        (m,) [ns]; finished: no sample will follow."""
+    def advance(self, finished: bool = False) -> tuple[Motion, IntArray, Array, list[Fault]]:
+        """Motion of the bins that have settled since the last call, readings (m, 6) at stamps (m,)
+        [ns], and what was found to be wrong since then, also of bins that were given before;
+        finished: no sample will follow."""
         self._resolve()
         self._notice_restarts()
         stamps, rows = self.wrenches.take(finished)
@@ -220,13 +220,8 @@ class Streams:
         for name, tracks in self._tracks().items():
             for track in tracks:
                 self._trouble.take(name, track.faults.new)
-        return motion, stamps, rows
-
-    def take_faults(self) -> list[Fault]:
-        """What was found to be wrong with the motion since the last call, also of bins that were
-        given before."""
-        out, self._trouble.faults = self._trouble.faults, []
-        return out
+        faults, self._trouble.faults = self._trouble.faults, []
+        return motion, stamps, rows, faults
 
     @property
     def moved_by(self) -> Chain | None:

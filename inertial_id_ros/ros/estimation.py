@@ -11,15 +11,12 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from dataclasses import replace
 from typing import Any, TypeVar
 
-import numpy as np
 from rclpy.serialization import deserialize_message
 
 from ..errors import InertialIdError
 from ..estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
-from ..identify.beliefs import stated_by_driver
 from ..identify.identifier import Identifier
 from ..io import decoding, inputs
 from ..io.inputs import Edges, InputTopic, JointStates, Samples, Wrenches
@@ -93,7 +90,6 @@ class Estimation:
         # Stamp of the newest sample of the load [ns], and when it arrived: one that stands still
         # does not arrive again.
         self._newest: tuple[int, float] = (0, 0.0)
-        self._stated: np.ndarray = np.array(())  # payload that the driver compensates
         self._seen = ""  # sentence of the outcome that was shown last
         self._published = time.monotonic()
 
@@ -207,16 +203,11 @@ class Estimation:
             self.note(finding, str(error))
 
     def _use_payload(self, topic: InputTopic, data: bytes) -> None:
-        """Believe that the driver compensates the payload that its message states."""
-        identifier = self.identifier
+        """Let the identifier know the payload that a message of the driver states."""
         stated = decoding.stated_payload(
-            topic, data, identifier.settings.precompensated.name,
+            topic, data, self.identifier.settings.precompensated.name,
             lambda data, kind: deserialize_message(data, message_type(kind)))
-        if stated is not None and not np.array_equal(stated.values, self._stated):
-            phi = stated_by_driver(stated.values, stated.frame, identifier.settings,
-                                   identifier.streams)
-            self._stated = stated.values
-            identifier.believe(replace(identifier.beliefs, compensated=phi))
+        self.identifier.by_driver = stated or self.identifier.by_driver
 
     # ---- what is shown --------------------------------------------------------------------------
 

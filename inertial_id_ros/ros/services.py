@@ -21,7 +21,7 @@ from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 from ..errors import InertialIdError, InvalidData, InvalidShape, NotEnoughData, printable
 from ..estimate import CONFIDENCE_95, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..extras import optional_packages
-from ..geometry.mesh import load_mesh, package_roots, resolve_resource
+from ..geometry.mesh import load_mesh, resolve_resource
 from ..geometry.shape import Shape, shape_from_mesh, shape_from_points, shape_from_primitive
 from ..io.files import write_json
 from ..model.tool import load_tool, save_tool, tool_from_estimate
@@ -179,7 +179,7 @@ def read_shape(request: Any) -> Shape | None:
         scale = request.mesh_scale or 1.0
         if not 0.0 < scale < np.inf:
             raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
-        path = resolve_resource(request.mesh_resource, package_roots())
+        path = resolve_resource(request.mesh_resource)
         shape = shape_from_mesh(load_mesh(path, scale), np.eye(4), False, path.name)
     else:
         shape = shape_from_points(conversions.coordinates(request.points))

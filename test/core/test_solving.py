@@ -14,7 +14,7 @@ from problems import motion_from_arrays
 from scenes import BODY, FRAME, NAMES, URDF, record, settings
 from scipy.stats import truncnorm
 
-from inertial_id_ros.errors import InvalidSetting
+from inertial_id_ros.errors import InvalidSetting, InvalidShape
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, Estimate, judge, limits, vague
 from inertial_id_ros.estimators import create
 from inertial_id_ros.explain.explain import Explanation, explain
@@ -95,18 +95,25 @@ def explanation() -> tuple[Explanation, Settings]:
     return explain(history.window(history.end, 30.0), sheet, None), used
 
 
+def test_a_shape_that_the_estimator_needs_stays() -> None:
+    made = Identifier(settings(**SHAPE, estimator__method="entropic"))
+    with pytest.raises(InvalidShape):
+        made.believe(replace(made.beliefs, shape=None))
+    assert made.beliefs.shape is not None
+
+
 def test_a_blend_is_the_dense_statement_of_both_models() -> None:
     """As in cvxpy: least squares of all rows, the bias free with its prior, over bodies."""
     explained, used = explanation()
     used = used.replace({"estimator.method": "lmi", "estimator.weighting": "dynamism"})
     found, _ = solve(explained, Basis(used, Beliefs()))
-    rows = plain_rows(explained.best, np.zeros(10))
+    full, static, full_share, noise, bias_sd = plain_rows(explained.best, np.zeros(10))
     phi, bias = cp.Variable(10), cp.Variable(6)
-    cost = cp.sum_squares(bias / rows.bias_sd)
-    for model, weight in ((rows.full, rows.weight), (rows.static, 1.0 - rows.weight)):
+    cost = cp.sum_squares(bias / bias_sd)
+    for model, weight in ((full, full_share), (static, 1.0 - full_share)):
         for c in range(6):
             left = model[:, c, :10] @ phi + bias[c] - model[:, c, 10]
-            cost += cp.sum_squares(cp.multiply(weight / rows.noise[c], left))
+            cost += cp.sum_squares(cp.multiply(weight / noise[c], left))
     body = sum(phi[k] * pseudo_inertia(unit) for k, unit in enumerate(np.eye(10)))
     cp.Problem(cp.Minimize(cost), [body >> 0]).solve(solver=cp.CLARABEL)
     assert found is not None

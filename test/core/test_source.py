@@ -78,7 +78,7 @@ def moving() -> np.ndarray:
 def test_joint_states_tell_the_motion() -> None:
     streams = with_arm()
     streams.add(JointStates(STAMPS, ("finger", *NAMES), np.hstack([Q[:, :1], Q])))
-    motion, stamps, rows = streams.advance(finished=True)
+    motion, stamps, rows, _ = streams.advance(finished=True)
     check(motion)
     np.testing.assert_array_equal(stamps, STAMPS)
     np.testing.assert_array_equal(rows, NOISE + 5.0)
@@ -92,8 +92,7 @@ def test_a_wrench_that_never_changes_again_is_named_while_it_lasts(blocks: int) 
     streams = with_arm(part=slice(0))
     for part in np.array_split(np.arange(len(T)), blocks):
         add_joints(with_wrenches(streams, FRAME, rows, part), part)
-        streams.advance()
-        spans += [(f.first, f.last) for f in streams.take_faults()]
+        spans += [(f.first, f.last) for f in streams.advance()[3]]
     assert "input_stuck.wrench" in names(streams)
     first, last = np.array(sorted(spans)).T
     assert abs(first[0] - STAMPS[400]) < 100_000_000 and last[-1] > STAMPS[-1] - 500_000_000
@@ -123,7 +122,7 @@ def test_transforms_alone_tell_the_motion(moved: str) -> None:
         streams.add(Edges(STAMPS[k:k + 100], "base", FRAME if moved == "sensor" else "link",
                                rows[k:k + 100]))
         streams.add(Edges(STAMPS[k:k + 100], "base", "other", rows[k:k + 100]))
-    motion, _, _ = streams.advance(finished=True)
+    motion, *_ = streams.advance(finished=True)
     check(motion._replace(position=motion.position - [0.0, 0.0, 1.0]))
     assert not streams.missing()
     child = FRAME if moved == "sensor" else "link"
@@ -163,7 +162,7 @@ def test_another_mounting_and_a_clock_that_goes_back_begin_anew() -> None:
     back = 30 * 10**9
     streams.add(Wrenches(STAMPS - back, FRAME, NOISE))
     streams.add(JointStates(STAMPS - back, NAMES, Q))
-    motion, stamps, _ = streams.advance(finished=True)
+    motion, stamps, *_ = streams.advance(finished=True)
     assert streams.restarts == 2
     np.testing.assert_array_equal(stamps, STAMPS - back)
     assert len(motion.number) > 1080
@@ -209,7 +208,7 @@ def test_the_wrench_of_another_frame_is_converted(how: str) -> None:
         at = np.hstack([rows[:, :3] + turn.apply(tcp.translation),
                         (turn * Rotation.from_matrix(tcp.rotation)).as_quat()])
         streams.add(Edges(STAMPS, "base_link", said, at))
-    _, _, readings = with_wrenches(streams, said, there).advance(finished=True)
+    _, _, readings, _ = with_wrenches(streams, said, there).advance(finished=True)
     kinds = {name for name in names(streams) if name.startswith("sensor_frame")}
     if how in ("none", "other"):
         assert kinds == {f"sensor_frame.{'unknown' if how == 'none' else 'replaced'}"}

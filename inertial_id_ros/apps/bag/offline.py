@@ -2,12 +2,10 @@
 """Identification of a recording as the node would have done it, or from poses at rest."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from ...errors import InertialIdError
 from ...estimate import Estimate, Outcome
-from ...identify.beliefs import Basis, named_beliefs, stated_by_driver
+from ...identify.beliefs import Basis, named_beliefs
 from ...identify.estimate import estimate
 from ...identify.identifier import Identifier
 from ...kinds import Finding, made, sort_findings, withdraw_doubted
@@ -34,15 +32,11 @@ def identify_recording(path: Path, settings: Settings, columns: tables.Columns |
 
 def _identify(recording: Recording, settings: Settings) -> Identification:
     """What one pass over a recording finds (raises InertialIdError)."""
-    identifier, driver = Identifier(settings), settings.precompensated
+    identifier = Identifier(settings)
     history, origin = list[Snapshot](), 0  # stamp of the start [ns]
-    waiting: StatedPayload | None = None  # in a frame that is not known yet
-    not_added = "" if driver.source in ("settings", "none") else (
-        f"none was stated on '{driver.topic}'")
 
     def found() -> tuple[Finding, ...]:
-        stated = [made("payload_not_added", why=not_added)] if not_added else []
-        return sort_findings((*recording.findings, *stated, *identifier.findings()))
+        return sort_findings((*recording.findings, *identifier.findings()))
 
     def keep(outcomes: Sequence[Outcome]) -> None:
         findings = found() if outcomes else ()
@@ -59,15 +53,10 @@ def _identify(recording: Recording, settings: Settings) -> Identification:
     for part in recording.parts:
         samples = [some for some in part if not isinstance(some, StatedPayload)]
         origin = origin or min((int(some.stamps[0]) for some in samples), default=0)
+        for some in part:
+            if isinstance(some, StatedPayload):
+                identifier.by_driver = some
         keep(identifier.add_arrays(samples))
-        stated = [some for some in part if isinstance(some, StatedPayload)]
-        if payload := stated[-1] if stated else waiting:  # which the driver compensates
-            waiting, not_added = None, ""
-            try:
-                phi = stated_by_driver(payload.values, payload.frame, settings, identifier.streams)
-                identifier.believe(replace(identifier.beliefs, compensated=phi))
-            except InertialIdError as error:
-                waiting, not_added = payload, str(error)
     keep(identifier.finish())
     findings, outcomes = found(), [item.outcome for item in history]
     outcome = outcomes[-1] if outcomes else withdraw_doubted(identifier.outcome, findings)

@@ -102,7 +102,7 @@ class Recorder:
             for some in part:
                 streams.add(some)
             restarts = streams.restarts
-            motion, stamps, rows = streams.advance()
+            motion, stamps, rows, _ = streams.advance()
             if streams.restarts != restarts:
                 history = History()
             history.append(motion, stamps, streams.sign * rows)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...errors import InertialIdError, RecordingError
-from ...io.decoding import StatedPayload
-from ...io.inputs import Edges, Samples
+from ...io.inputs import Edges, Samples, StatedPayload
 from ...kinds import Finding
 from ...model.history import History
 
