@@ -15,7 +15,7 @@ from scenes import GRAVITY, dotted
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.apps.recordings import PosesAtRest, Recording
+from inertial_id_ros.apps.recordings import Recording
 from inertial_id_ros.apps.recordings.tables import Columns, columns_from_file, read_motion
 from inertial_id_ros.apps.robot.files import read_recording
 from inertial_id_ros.cli import OK, USER_ERROR
@@ -200,7 +200,7 @@ def poses_at_rest(path: Path, count: int, seed: int = 3, **options: Any) -> Path
 
 def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
     path = poses_at_rest(tmp_path / "a.csv", 20)
-    assert isinstance(read_motion(path, Columns(), Settings()), PosesAtRest)
+    assert not isinstance(read_motion(path, Columns(), Settings()), Recording)
     out = tmp_path / "out.json"
     assert main([str(path), "--sensor", "ati_gamma", "--quiet", "--json", str(out)]) == OK
     tree = json.loads(out.read_text())
@@ -219,6 +219,21 @@ def test_the_real_poses_of_an_arm_hold_its_payload(data_folder: Path, tmp_path: 
 
 
 # ---- positions and efforts of robots -------------------------------------------------------------
+
+def test_arm_and_gripper_in_messages_of_their_own_make_one_recording(tmp_path: Path) -> None:
+    rows, nothing = np.random.default_rng(0).normal(size=(50, 2, 2)), np.empty(0)
+    messages = [(stamp, bags.make("sensor_msgs/JointState", bags.header(stamp, ""), names, q,
+                                  nothing, effort))
+                for k, (q, effort) in enumerate(rows) for stamp, names, q, effort in (
+                    (10**7 * (k + 1), ["a", "b"], q, effort),
+                    (10**7 * (k + 1) + 10**6, ["finger"], q[:1], effort[:1]))]
+    bag = bags.write_bag(tmp_path / "bag", [bags.Stream("/joint_states", bags.JOINTS, messages)])
+    read, _, notes = read_recording(bag, described=True)
+    assert set(read.names) == {"a", "b", "finger"} and not notes
+    got = read.of_joints(["b", "a"])
+    np.testing.assert_array_equal(got.stamps, 10**7 * np.arange(1, 51))
+    np.testing.assert_array_equal(np.stack([got.q, got.effort], axis=1), rows[:, :, ::-1])
+
 
 @pytest.mark.parametrize(("q", "effort", "cell"), [
     ("position.{}", "effort.{}", ";"), ("q_{}", "tau_{}", ","), ("pos {}", "load {}", "\t")])

@@ -144,17 +144,13 @@ def settings_of(args: argparse.Namespace) -> Settings:
     if args.window is not None:
         changes["buffer.window"], = numbers(f"--window {args.window}", args.window.replace(
             "all", "120"), "seconds", 1)
-    return Settings().replace(changes | (_shape_settings(args.shape) if args.shape else {}))
-
-
-def _shape_settings(text: str) -> dict[str, Any]:
-    """Settings from the short form: a primitive with its sizes, and centre, or a mesh file that
-    the object fills (raises InvalidSetting)."""
-    kind, colon, rest = text.partition(":")
-    if not colon or kind not in PRIMITIVES:
-        return {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": text}
-    sizes, _, center = rest.partition("@")
-    what = f"--shape {text}"
-    return {"shape.type": kind, "shape.bounding": True,
-            "shape.size": numbers(what, sizes, PRIMITIVES[kind]),
-            "shape.center": numbers(what, center or "0,0,0", "three numbers after @", 3)}
+    kind, colon, rest = (args.shape or "").partition(":")
+    if colon and kind in PRIMITIVES:  # which bounds the object
+        sizes, _, center = rest.partition("@")
+        what = f"--shape {args.shape}"
+        changes |= {"shape.type": kind, "shape.bounding": True,
+                    "shape.size": numbers(what, sizes, PRIMITIVES[kind]),
+                    "shape.center": numbers(what, center or "0,0,0", "three numbers after @", 3)}
+    elif args.shape:  # a mesh file that it fills
+        changes |= {"shape.type": "mesh", "shape.bounding": False, "shape.mesh": args.shape}
+    return Settings().replace(changes)

@@ -11,7 +11,7 @@ from ...identify.identifier import Identifier
 from ...kinds import Finding, made, sort_findings, withdraw_doubted
 from ...motion.robot import read_description
 from ...settings import Settings
-from ..recordings import PosesAtRest, Recording, StatedPayload, bags, tables
+from ..recordings import Recording, StatedPayload, bags, tables
 from ..report.results import Identification, Snapshot, prediction_of
 
 UNUSED = 1.0  # s of a recording; more than that is worth a note
@@ -22,12 +22,19 @@ def identify_recording(path: Path, settings: Settings, columns: tables.Columns |
     """Identify the payload of a bag, perhaps by the times of recording, or of a table with its
     columns (raises RecordingError, InvalidData: it cannot be read, or lacks something;
     InertialIdError: a setting, or what it names, cannot be used)."""
-    if tables.is_table(path):
-        read = tables.read_motion(path, columns or tables.Columns(), settings)
-    else:
-        read = bags.read_bag(path, settings, recorded_stamps)
-    return _identify(read, settings) if isinstance(read, Recording) else (
-        identify_poses(read, settings))
+    if not tables.is_table(path):
+        return _identify(bags.read_bag(path, settings, recorded_stamps), settings)
+    columns = columns or tables.Columns()
+    poses = tables.read_motion(path, columns, settings)
+    if isinstance(poses, Recording):
+        return _identify(poses, settings)
+    beliefs, window = named_beliefs(settings), poses.window(poses.end, tables.MOST_POSES)
+    said = estimate(window, poses.end, Basis(settings, beliefs, columns.frame))
+    findings = tuple(made(*given) for given in said.findings)
+    outcome = withdraw_doubted(said.outcome, findings)
+    note = "each row is taken for a pose at rest, as there is no time, or rows are far apart"
+    return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings, 0.0, {
+        "poses at rest": int(window.used.sum()) // tables.HELD}, (note,), beliefs.tool)
 
 
 def _identify(recording: Recording, settings: Settings) -> Identification:
@@ -66,16 +73,3 @@ def _identify(recording: Recording, settings: Settings) -> Identification:
     return Identification(
         outcome, tuple(history), findings, recording.duration, recording.counts, notes,
         identifier.beliefs.tool, prediction_of(identifier, outcomes, origin))
-
-
-def identify_poses(poses: PosesAtRest, settings: Settings) -> Identification:
-    """The payload by the weight that a sensor read in poses at rest (raises InertialIdError: a
-    setting cannot be used)."""
-    beliefs, seconds = named_beliefs(settings), poses.number + 1.0
-    said = estimate(poses.history.window(poses.history.end, seconds), poses.history.end,
-                    Basis(settings.replace({"buffer.window": seconds}), beliefs, poses.frame))
-    findings = tuple(made(*given) for given in said.findings)
-    outcome = withdraw_doubted(said.outcome, findings)
-    note = "each row is taken for a pose at rest, as there is no time, or rows are far apart"
-    return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings, 0.0,
-                          {"poses at rest": poses.number}, (note,), beliefs.tool)

@@ -4,21 +4,10 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ...errors import InertialIdError, RecordingError
 from ...io.inputs import Edges, Samples, StatedPayload
 from ...kinds import Finding
-from ...model.history import History
-
-
-class PosesAtRest(NamedTuple):
-    """Poses in which the sensor was at rest, one a second for most of it, so that all that is known
-    of sensors and set-ups counts as for any motion; the number of them, and the sensor's frame."""
-
-    history: History
-    number: int
-    frame: str
 
 
 @dataclass(frozen=True)
@@ -33,7 +22,6 @@ class Recording:
     fixed: tuple[Edges, ...] = ()  # poses of frames that stay
     notes: tuple[str, ...] = ()  # choices that were made for the user
     findings: tuple[Finding, ...] = ()  # what deserves attention
-    damaged: int = 0  # messages that could not be used
 
 
 @contextmanager

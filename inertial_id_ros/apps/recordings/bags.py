@@ -122,8 +122,7 @@ def read_bag(path: Path, settings: Settings, recorded_stamps: bool = False) -> R
         findings = [made(f"message_malformed.{name.lstrip('/')}", count=count, why=why)
                     for name, (count, why) in damaged.items()]
         return Recording(parts, bag.duration, counts, description, tuple(fixed), tuple(notes),
-                         (*_payload_not_added(bag, settings), *findings),
-                         sum(count for count, _ in damaged.values()))
+                         (*_payload_not_added(bag, settings), *findings))
 
 
 def select_topics(bag: Bag, settings: Settings, notes: list[str]) -> dict[str, InputTopic]:

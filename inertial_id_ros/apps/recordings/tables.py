@@ -25,7 +25,7 @@ from ...motion.motion import BIN_NS, SECOND, Motion
 from ...samples.wrenches import CHANNELS
 from ...settings import Settings
 from ...settings.spec import Spec, check, coerce
-from . import PosesAtRest, Recording, one_error
+from . import Recording, one_error
 
 INFO = Path("meta") / "info.json"
 FORMS = [(cell, point) for point in ".," for cell in (",", ";", "\t", None) if cell != point]
@@ -334,9 +334,10 @@ def _period(stamps: np.ndarray) -> float:
 
 # ---- recordings ----------------------------------------------------------------------------------
 
-def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording | PosesAtRest:
-    """The motion and load in a table (raises RecordingError, InvalidData, InvalidSetting: it cannot
-    be read as such a table)."""
+def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording | History:
+    """The motion and load in a table, or poses at rest, one a second for most of it, so that all
+    that is known of sensors and set-ups counts as for any motion (raises RecordingError,
+    InvalidData, InvalidSetting: it cannot be read as such a table)."""
     table = Table(path, columns)
     stamps, by_efforts = table.stamps(), settings.load.source == "joint_torque"
     samples: dict[str, Samples] = {}
@@ -363,7 +364,7 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording |
                      1e-9 * float(stamps[-1] - stamps[0]), dict.fromkeys(samples, len(stamps)))
 
 
-def _poses_at_rest(table: Table, turn: Rotation, sign: float) -> PosesAtRest:
+def _poses_at_rest(table: Table, turn: Rotation, sign: float) -> History:
     """One pose and mean wrench a row; sign: of readings against W + bias (raises InvalidData)."""
     wrench, n = sign * table.rows(table.columns.wrench, 6, finite=True), len(turn)
     if not FEWEST_POSES <= n <= MOST_POSES:
@@ -375,4 +376,4 @@ def _poses_at_rest(table: Table, turn: Rotation, sign: float) -> PosesAtRest:
         Motion(number, np.repeat(turn.as_matrix(), HELD, axis=0), still, still, still, still,
                np.empty((n * HELD, 0, 3, 3)), np.empty((n * HELD, 0, 6))),
         number * BIN_NS + BIN_NS // 2, np.repeat(wrench, HELD, axis=0))
-    return PosesAtRest(history, n, table.columns.frame)
+    return history

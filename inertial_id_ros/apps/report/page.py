@@ -15,6 +15,7 @@ from ...errors import printable
 from ...estimate import CONFIDENCE_95, Estimate
 from ...extras import optional_packages
 from ...inertia import Array
+from ...samples.wrenches import CHANNELS
 from . import results
 from .results import Diagnosis, Identification, Prediction, Table, two_digits
 
@@ -46,7 +47,7 @@ class Section(NamedTuple):
     parts: Sequence[Part]
 
 
-def print_report(title: str, sections: Sequence[Section], verdict: Diagnosis | None = None) -> None:
+def print_report(title: str, sections: Sequence[Section], verdict: Diagnosis) -> None:
     """Print what sections hold, without pictures; last the verdict: what came out, and if that is
     not good, why, and what to do."""
     lines = [title]
@@ -59,11 +60,10 @@ def print_report(title: str, sections: Sequence[Section], verdict: Diagnosis | N
                 for k, (cell, width) in enumerate(zip(row, widths, strict=True))) for row in rows)]
         elif isinstance(part, str):
             lines.append(part)
-    if verdict is not None:
-        lines.append(f"{verdict.word}: {verdict.said}")
-        if verdict.tone != results.GOOD:
-            lines += [*(f"  why: {text}" for text in verdict.reasons),
-                      *(f"  to do: {text}" for text in verdict.mends)]
+    lines.append(f"{verdict.word}: {verdict.said}")
+    if verdict.tone != results.GOOD:
+        lines += [*(f"  why: {text}" for text in verdict.reasons),
+                  *(f"  to do: {text}" for text in verdict.mends)]
     print("\n".join(map(printable, lines)))
 
 
@@ -155,7 +155,11 @@ def payload_sections(result: Identification) -> list[Section]:
     limits: list[Part] = [Table("Errors of the set-up, estimated with the payload",
                                 ("", "value", "\u00b1 95 %", "unit"), rows)] if rows else []
     if np.any(found.residual_rms):  # joint torques know no channels of a sensor
-        limits.append(results.sensor_table(found))
+        limits.append(Table("Sensor", ("channel", "bias", "residual rms", "unit"), [
+            (name, f"{round(bias, digits) + 0.0:.{digits}f}", two_digits(rms), unit)
+            for name, bias, rms, digits, unit in zip(
+                CHANNELS, found.bias, found.residual_rms, (3, 3, 3, 4, 4, 4),
+                (*("N",) * 3, *("N m",) * 3), strict=True)]))
     return [Section("Mass, centre of mass, inertia", "parameters", [
         results.parameter_table(found),
         f"In axes of {found.frame_id}; inertia about the centre of mass, off-diagonals as entries "

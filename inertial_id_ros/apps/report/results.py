@@ -16,7 +16,6 @@ from ...model.history import LONGEST, Window
 from ...model.newton_euler import regressor_of as regressor_of
 from ...model.tool import Tool
 from ...motion.motion import BIN, BIN_NS
-from ...samples.wrenches import CHANNELS
 
 NAMES = ("mass", "COM x", "COM y", "COM z", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 # In tables, whose inertia is copied into files that want kg m^2.
@@ -78,17 +77,6 @@ def is_identified(outcome: Outcome) -> bool:
 
 # ---- numbers and tables --------------------------------------------------------------------------
 
-def percent(part: float, whole: float) -> str:
-    """A part as percentage of a whole, with two significant digits below 10 %.
-
-    Examples:
-        >>> percent(0.13, 13.8), percent(7.1, 6.92)
-        ('0.94 %', '103 %')
-    """
-    share = 100.0 * part / max(whole, 1e-300)
-    return f"{share:.2g} %" if share < 9.95 else f"{share:.0f} %"
-
-
 def two_digits(value: float) -> str:
     """A number to its second significant digit, with an exponent only from a million on.
 
@@ -140,12 +128,11 @@ class Cell(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table whose first column names its rows; folded: True if it is shown on demand."""
+    """A table whose first column names its rows."""
 
     caption: str
     heads: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
-    folded: bool = False
 
 
 def parameter_table(estimate: Estimate) -> Table:
@@ -157,15 +144,6 @@ def parameter_table(estimate: Estimate) -> Table:
         rows.append((name, shown, f"\u00b1 {spread}", unit.replace("^2", "\u00b2"),
                      Cell(VERDICT_WORDS[verdict], TONES[verdict])))
     return Table("Payload", ("parameter", "value", "95 %", "unit", "verdict"), rows)
-
-
-def sensor_table(estimate: Estimate) -> Table:
-    """Bias and residual of the six wrench channels."""
-    rows = [(name, f"{round(bias, digits) + 0.0:.{digits}f}", two_digits(rms), unit)
-            for name, bias, rms, digits, unit in zip(
-                CHANNELS, estimate.bias, estimate.residual_rms, (3, 3, 3, 4, 4, 4),
-                (*("N",) * 3, *("N m",) * 3), strict=True)]
-    return Table("Sensor", ("channel", "bias", "residual rms", "unit"), rows)
 
 
 # ---- predictions of unseen data ------------------------------------------------------------------
@@ -258,8 +236,16 @@ class Diagnosis(NamedTuple):
 
 
 def diagnose(result: Identification) -> Diagnosis:
-    """The verdict on a run."""
-    outcome, found = result.outcome, worth_saying(result)
+    """The verdict on a run, with the findings that say most: errors alone, as others follow from
+    them; else those that put something in doubt before other warnings, and changes of the payload.
+    """
+    outcome, last = result.outcome, {f.name: f for f in result.findings}
+    if not any(isinstance(item.outcome, Estimate) for item in result.history):
+        earlier = {f.name: f for item in result.history for f in item.findings}  # that are over
+        last = {name: f for name, f in earlier.items() if f.level != "info"} | last
+    found = [f for f in last.values() if f.level == "error"] or [
+        f for f in last.values() if f.level != "info" or f.kind in CHANGES]
+    found = sorted(sort_findings(found), key=lambda f: not doubt_of(f))[:MOST]
     reasons = [sentence(f.text) for f in found]
     mends = list(dict.fromkeys(advice for f in found if (advice := advice_of(f))))
     if not isinstance(outcome, Estimate):
@@ -287,19 +273,6 @@ def diagnose(result: Identification) -> Diagnosis:
     elif known and not outcome.stale and not found:
         tone, word, mends = GOOD, "Identified", []
     return Diagnosis(tone, word, summary(outcome), tuple(reasons), tuple(mends))
-
-
-def worth_saying(result: Identification) -> list[Finding]:
-    """The findings that say most: errors alone, as others follow from them; else those that put
-    something in doubt before other warnings, and changes of the payload. Without an estimate also
-    those that are over."""
-    last = {f.name: f for f in result.findings}
-    if not any(isinstance(item.outcome, Estimate) for item in result.history):
-        earlier = {f.name: f for item in result.history for f in item.findings}
-        last = {name: f for name, f in earlier.items() if f.level != "info"} | last
-    some = [f for f in last.values() if f.level == "error"] or [
-        f for f in last.values() if f.level != "info" or f.kind in CHANGES]
-    return sorted(sort_findings(some), key=lambda f: not doubt_of(f))[:MOST]
 
 
 def advice_of(finding: Finding) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 import pinocchio as pin
 from scipy.linalg import eigh
 
-from ...errors import RecordingError
 from ...export.documents import number, urdf_inertial
 from ...inertia import Array, body_from_phi, phi_from_pinocchio, pseudo_inertia
 from ...io.files import user_path
@@ -23,9 +22,9 @@ from ..recordings.tables import Columns, Table, columns_from_file, is_table
 
 def read_recording(path: Path, columns: Path | None = None, topic: str | None = None,
                    described: bool = False) -> tuple[JointRecording, str, list[str]]:
-    """Joint positions and efforts of a bag or a table, the robot description that it holds (empty:
-    none), and choices that were made in reading (raises RecordingError, InvalidData,
-    InvalidSetting).
+    """Joint positions and efforts of a bag or a table, NaN where a message has none; the robot
+    description that it holds (empty: none), and choices that were made in reading (raises
+    RecordingError, InvalidData, InvalidSetting).
 
     Args:
         columns: YAML file with the columns of a table; None: their usual names.
@@ -53,16 +52,8 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
         for row, values in zip(rows, (block.positions, block.efforts), strict=True):
             if values is not None and values.shape[1] == len(block.names):
                 row[begin:end, [names.index(name) for name in block.names]] = values
-    without = np.isnan(rows[1]).all(axis=0)
-    if without.all():
-        raise RecordingError("no joint states of the recording carry efforts beside positions")
-    left_out = {"joints without efforts": ", ".join(np.array(names)[without]),
-                "joint states without efforts": recording.damaged + int(
-                    np.isnan(rows[1]).all(axis=1).sum())}
-    q, effort = rows[:, :, ~without]
-    found = JointRecording(tuple(np.array(names)[~without].tolist()), stamps, q, effort)
-    return found, recording.description, [*recording.notes, *(
-        f"{what} left out: {which}" for what, which in left_out.items() if which)]
+    return JointRecording(names, stamps, *rows), recording.description, [
+        *recording.notes, *(finding.text for finding in recording.findings)]
 
 
 def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:

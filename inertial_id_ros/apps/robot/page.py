@@ -15,7 +15,7 @@ from ...robot.identify import RobotResult
 from ...robot.model import NOT_NEGATIVE, RobotModel
 from ..report import results
 from ..report.page import Section, chart, provenance_section, render
-from ..report.results import Cell, Diagnosis, Table, interval, percent
+from ..report.results import Cell, Diagnosis, Table, interval, two_digits
 
 _SHOWN = (0, 1, 2, 3, 4, 7, 9)  # all but the products of inertia
 _HALF = 0.5  # of a number that the data know, or of a torque that is explained, to count as such
@@ -27,8 +27,8 @@ def robot_sections(result: RobotResult) -> list[Section]:
     joint; bodies, amber where the description says it, not the data; terms of every joint."""
     model, fit, found, held = result.model, result.fit, result.prediction, result.validation
     torques = [(name, f"{found.torque[j]:.3f}", f"{found.error[j]:.4f}",
-                percent(found.error[j], found.torque[j]),
-                "" if held is None else percent(held.error[j], held.torque[j]))
+                f"{two_digits(100.0 * found.shares[j])} %",
+                "" if held is None else f"{two_digits(100.0 * held.shares[j])} %")
                for j, name in enumerate(model.joint_names)]
     bodies: list[list[str | Cell]] = []
     for body in model.bodies:
@@ -111,8 +111,7 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
     """
     base = Table("Base parameters", ("combination", "value", "95 %"), [
         (text, *results.round_to_spread(value, CONFIDENCE_95 * sigma)) for text, value, sigma in
-        zip(result.fit.base.expressions(), result.beta, result.beta_sigma, strict=True)],
-        folded=True)
+        zip(result.fit.base.expressions(), result.beta, result.beta_sigma, strict=True)])
     shown = result.validation or result.prediction
     time = shown.time - shown.time[0]
     part = time <= _SECONDS
@@ -120,7 +119,7 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
                     [("measured", shown.measured[part, j], "b-"),
                      ("predicted", (shown.measured - shown.residual)[part, j], "k--")],
                     f"rms of measured less predicted {shown.error[j]:.3g} N m, "
-                    f"{percent(shown.error[j], shown.torque[j])} of the torque")
+                    f"{two_digits(100.0 * shown.shares[j])} % of the torque")
               for j, name in enumerate(result.model.joint_names)]
     return render(f"Robot report: {recording.resolve().name}", diagnose(result), [
         *robot_sections(result), Section("Torque, measured and predicted", "torques", [
