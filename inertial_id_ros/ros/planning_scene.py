@@ -5,7 +5,9 @@ represented is an error: an obstacle that is left out would be driven through.""
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..apps.excitation.arm import Obstacle
+import pinocchio as pin
+
+from ..apps.excitation.arm import obstacle
 from ..errors import InvalidShape, printable
 from ..inertia import Array
 from .conversions import PRIMITIVES, mesh_arrays, pose_matrix
@@ -25,7 +27,7 @@ class SceneWatch:
         self._whole: Any = None  # the last message that is no difference
         self._read: Any = None  # world of the scene that was read
         self.has_changed = False
-        self.obstacles: list[Obstacle] = []
+        self.obstacles: list[pin.GeometryObject] = []
 
     def take(self, scene: Any) -> None:
         """Note whether a message is another scene; one of the robot's state alone is none."""
@@ -57,7 +59,7 @@ class SceneWatch:
                              "itself as far as --payload-box holds it" if carried else ""))
 
 
-def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[Obstacle]:
+def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[pin.GeometryObject]:
     """All objects of a whole scene (raises InvalidShape: an octomap, a plane, a cone; InvalidData:
     a pose). find_frame: (4, 4) from axes of a frame to those of the description's root."""
     if scene.is_diff:
@@ -65,13 +67,13 @@ def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[Obsta
     if len(scene.world.octomap.octomap.data):
         raise InvalidShape("the planning scene has an octomap, which cannot be used; remove it, or "
                            "give what it stands for as boxes")
-    return [obstacle for item in scene.world.collision_objects
+    return [shape for item in scene.world.collision_objects
             if item.operation not in (REMOVED, REMOVED[0])
-            for obstacle in _read_object(
+            for shape in _read_object(
                 item, find_frame(item.header.frame_id) @ pose_matrix(item.pose))]
 
 
-def _read_object(item: Any, place: Array) -> Iterator[Obstacle]:
+def _read_object(item: Any, place: Array) -> Iterator[pin.GeometryObject]:
     """The shapes of an object that stands at a place (4, 4)."""
     if item.planes:
         raise InvalidShape(f"object '{item.id}' has a plane; set the height of the floor instead")
@@ -79,7 +81,7 @@ def _read_object(item: Any, place: Array) -> Iterator[Obstacle]:
         if shape.type not in PRIMITIVES:
             raise InvalidShape(f"object '{item.id}' has a primitive of type {shape.type}; allowed: "
                                + ", ".join(PRIMITIVES.values()))
-        yield Obstacle(item.id, PRIMITIVES[shape.type], tuple(map(float, shape.dimensions)),
+        yield obstacle(item.id, PRIMITIVES[shape.type], tuple(map(float, shape.dimensions)),
                        place @ pose_matrix(pose))
     for mesh, pose in zip(item.meshes, item.mesh_poses, strict=True):
-        yield Obstacle(item.id, "mesh", (), place @ pose_matrix(pose), *mesh_arrays(mesh))
+        yield obstacle(item.id, "mesh", (), place @ pose_matrix(pose), *mesh_arrays(mesh))

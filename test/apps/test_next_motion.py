@@ -13,18 +13,17 @@ import trimesh
 import yaml
 from scipy.interpolate import BPoly
 
-from inertial_id_ros.apps.excitation.arm import Arm, Obstacle, box_obstacle, floor
+from inertial_id_ros.apps.excitation.arm import Arm, box_obstacle, floor, obstacle
 from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner, violations
 from inertial_id_ros.apps.excitation.plan_excitation import main, robot_motion
-from inertial_id_ros.apps.simulation.cobot import ArmEngine, SimulatedCobot
-from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, ArmEngine, SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import START_POSE, Sinusoid, Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.errors import InvalidData, InvalidModel
 from inertial_id_ros.settings import Settings
 
-URDF, BOX = load_description().urdf, np.array([[-0.06, -0.05, 0.0], [0.06, 0.05, 0.15]])
+URDF, BOX = SimulatedCobot().urdf, np.array([[-0.06, -0.05, 0.0], [0.06, 0.05, 0.15]])
 WANTED = 0.5 * np.repeat([0.04, 0.003, 0.0005], [1, 3, 6])
 NOTHING = Knowledge.usual(Settings().replace({"wrench.sensor": "ati_gamma"}))
 LIMITS = MotionLimits()
@@ -105,7 +104,7 @@ def test_the_check_names_an_obstacle_in_the_way_and_no_motion_starts_in_one(moti
     sensor = SimulatedCobot().engine.evaluate(end, 0.0 * end, 0.0 * end)
     pose[:3, 3] = sensor.position[0] + sensor.rotation[0] @ [0.0, 0.0, 0.1]
     size = {"sphere": (0.05,), "cylinder": (0.3, 0.02), "box": (0.06, 0.06, 0.06)}[shape]
-    arm = Arm(URDF, SENSOR_FRAME, BOX, obstacles=[Obstacle("crate", shape, size, pose)])
+    arm = Arm(URDF, SENSOR_FRAME, BOX, obstacles=[obstacle("crate", shape, size, pose)])
     assert any("crate" in problem for problem in violations(arm, motions[0], START_POSE, LIMITS))
     low = Arm(URDF, SENSOR_FRAME, BOX, obstacles=[floor(0.6)])
     assert any("floor" in problem for problem in violations(low, motions[0], START_POSE, LIMITS))
@@ -236,7 +235,7 @@ def test_without_meshes_no_motion_is_planned(meshes: None, name: str) -> None:
 
 PERIOD = 8.0
 WIDE = MotionLimits(range=np.inf)
-NAMES = load_description().joint_names
+NAMES = SimulatedCobot().joint_names
 START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
 
 
@@ -254,7 +253,7 @@ def test_a_series_for_a_robot_keeps_its_limits_and_returns_to_its_start() -> Non
 @pytest.fixture(scope="module")
 def urdf(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("robot") / "arm.urdf"
-    path.write_text(load_description().urdf)
+    path.write_text(URDF)
     return str(path)
 
 

@@ -49,15 +49,18 @@ def thing(primitive=None, at=None, meshes=(), planes=(), operation=b"\x00") -> S
         mesh_poses=[pose_message()] * len(meshes))
 
 
-@pytest.mark.parametrize(("primitive", "shape"), [
-    ((SolidPrimitive.BOX, 0.1, 0.2, 0.3), "box"), ((SolidPrimitive.SPHERE, 0.1), "sphere"),
-    ((SolidPrimitive.CYLINDER, 0.4, 0.1), "cylinder")])
-def test_a_primitive_stands_where_object_and_frame_put_it(primitive, shape):
+@pytest.mark.parametrize(("primitive", "shape", "lengths"), [
+    ((SolidPrimitive.BOX, 0.1, 0.2, 0.3), "Box", [0.1, 0.2, 0.3]),
+    ((SolidPrimitive.SPHERE, 0.1), "Sphere", [0.2] * 3),
+    ((SolidPrimitive.CYLINDER, 0.4, 0.1), "Cylinder", [0.2, 0.2, 0.4])])
+def test_a_primitive_stands_where_object_and_frame_put_it(primitive, shape, lengths):
     own = pose_message((0.5, 0.0, 0.0), TURN.inv())
     found, = read_obstacles(scene(thing(primitive, own)), lambda frame: WORLD)
-    assert (found.name, found.shape, found.size) == ("crate", shape, primitive[1:])
-    np.testing.assert_allclose(found.pose[:3, :3], np.eye(3), atol=1e-12)
-    np.testing.assert_allclose(found.pose[:3, 3],
+    found.geometry.computeLocalAABB()
+    assert (found.name, type(found.geometry).__name__) == ("crate", shape)
+    np.testing.assert_allclose(2.0 * found.geometry.aabb_local.max_, lengths)
+    np.testing.assert_allclose(found.placement.rotation, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(found.placement.translation,
                                TURN.apply([0.5, 0.0, 0.0]) + [1.1, 2.2, 3.3])
 
 

@@ -4,7 +4,6 @@ and of what stands around. For its speed a link is the corners of boxes around i
 so that no speed is too low; distances are those of the shapes themselves."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations, product
 
 import coal
@@ -26,52 +25,40 @@ POSES = 100  # random ones
 FLOOR = 10.0  # m, half of each length of the box that stands for a floor
 
 
-@dataclass(frozen=True, eq=False)
-class Obstacle:
-    """A solid that no moving link may touch (raises InvalidShape: sizes that are not positive, a
-    mesh that is none)."""
-
-    name: str  # for messages
-    shape: str  # box, sphere, cylinder (along its z axis) or mesh
-    size: tuple[float, ...]  # as of `SIZES` [m]
-    pose: Array = field(default_factory=lambda: np.eye(4))  # to axes of the description's root
-    vertices: Array = field(default_factory=lambda: np.empty((0, 3)))  # of a mesh [m]
-    triangles: np.ndarray = field(default_factory=lambda: np.empty((0, 3), dtype=int))
-
-    def __post_init__(self) -> None:
-        wanted, faces = SIZES[self.shape], self.triangles
-        if len(self.size) != len(wanted.split()) or not all(0.0 < s < np.inf for s in self.size):
-            raise InvalidShape(f"size of the {self.shape} '{self.name}' is {list(self.size)}; it "
-                               f"must be positive numbers: {wanted}")
-        if self.shape == "mesh" and not (
-                0 < len(faces) <= MAX_FACES and np.isfinite(self.vertices).all()
-                and faces.min() >= 0 and faces.max() < len(self.vertices)):
-            raise InvalidShape(f"mesh '{self.name}' has {len(faces)} faces (allowed: 1 to "
-                               f"{MAX_FACES}), or a corner that is not finite, or missing")
-
-    def solid(self) -> coal.CollisionGeometry:
-        """The shape in its own axes."""
-        if self.shape == "cylinder":
-            return coal.Cylinder(self.size[1], self.size[0])
-        if self.shape != "mesh":
-            return {"box": coal.Box, "sphere": coal.Sphere}[self.shape](*self.size)
-        out = coal.BVHModelOBBRSS()
-        out.beginModel(len(self.triangles), len(self.vertices))
-        out.addVertices(np.asarray(self.vertices, dtype=float))
-        out.addTriangles(np.asarray(self.triangles, dtype=np.int64))
-        out.endModel()
-        return out
+def obstacle(name: str, shape: str, size: Sequence[float], pose: Array,
+             vertices: ArrayLike = (), triangles: ArrayLike = ()) -> pin.GeometryObject:
+    """A solid that no moving link may touch: box, sphere, cylinder (along its z axis), or mesh of
+    vertices (n, 3) [m]; size as of `SIZES`; pose (4, 4) to axes of the description's root (raises
+    InvalidShape: sizes that are not positive, a mesh that is none)."""
+    wanted, corners, faces = SIZES[shape], np.array(vertices, dtype=float), np.array(triangles)
+    if len(size) != len(wanted.split()) or not all(0.0 < s < np.inf for s in size):
+        raise InvalidShape(f"size of the {shape} '{name}' is {list(size)}; it must be positive "
+                           f"numbers: {wanted}")
+    if shape == "mesh":
+        if not (0 < len(faces) <= MAX_FACES and np.isfinite(corners).all()
+                and faces.min() >= 0 and faces.max() < len(corners)):
+            raise InvalidShape(f"mesh '{name}' has {len(faces)} faces (allowed: 1 to {MAX_FACES}), "
+                               "or a corner that is not finite, or missing")
+        solid = coal.BVHModelOBBRSS()
+        solid.beginModel(len(faces), len(corners))
+        solid.addVertices(corners)
+        solid.addTriangles(faces.astype(np.int64))
+        solid.endModel()
+    else:
+        solid = {"box": coal.Box, "sphere": coal.Sphere, "cylinder": coal.Cylinder}[shape](
+            *reversed(size) if shape == "cylinder" else size)
+    return pin.GeometryObject(name, 0, 0, pin.SE3(pose), solid)
 
 
-def box_obstacle(name: str, corners: Array) -> Obstacle:
+def box_obstacle(name: str, corners: Array) -> pin.GeometryObject:
     """A box with corners (2, 3) [m], along the axes of the description's root."""
     low, high = np.asarray(corners, dtype=float)
     pose = np.eye(4)
     pose[:3, 3] = 0.5 * (low + high)
-    return Obstacle(name, "box", tuple((high - low).tolist()), pose)
+    return obstacle(name, "box", (high - low).tolist(), pose)
 
 
-def floor(height: float | str) -> Obstacle:
+def floor(height: float | str) -> pin.GeometryObject:
     """What lies below a height [m], a number or its text, above the description's root."""
     top = np.array([0.0, 0.0, float(height)])
     return box_obstacle("the floor", top + FLOOR * np.array([[-1.0, -1.0, -2.0], [1.0, 1.0, 0.0]]))
@@ -97,7 +84,8 @@ class Arm(RobotModel):
     """
 
     def __init__(self, urdf: str, frame: str, box: Array | None = None, phi: Array | None = None,
-                 gravity: ArrayLike = GRAVITY, obstacles: Sequence[Obstacle] = ()) -> None:
+                 gravity: ArrayLike = GRAVITY,
+                 obstacles: Sequence[pin.GeometryObject] = ()) -> None:
         model = parse_urdf(urdf, dynamics=True)
         if frame not in link_names(model):
             raise UnknownFrame(f"the robot description has no link '{frame}'; it has: "
@@ -120,11 +108,21 @@ class Arm(RobotModel):
         self.upper = model.upperPositionLimit[first] + turns
         self.effort = self.effort_limits
         self.speed = np.where(model.velocityLimit > 0.0, model.velocityLimit, np.inf)
-        self._shapes = read_shapes(model, urdf)
+        try:
+            self._shapes = pin.buildGeomFromUrdfString(
+                model, urdf, pin.GeometryType.COLLISION,
+                package_dirs=[str(root) for root in package_roots()])
+        except ValueError as error:  # such as a mesh that is not found
+            reason = " ".join(str(error).rpartition("message:")[2].split())
+            raise InvalidModel(f"collision shapes: {reason}; no motion can be checked") from error
+        if not self._shapes.ngeoms:
+            raise InvalidModel("the robot description has no collision shapes: no motion can be "
+                               "checked")
         if box is not None:
             payload = box_obstacle("payload", box)
-            self._shapes.addGeometryObject(pin.GeometryObject(
-                "payload", tip.parentJoint, tip.placement * pin.SE3(payload.pose), payload.solid()))
+            payload.parentJoint = tip.parentJoint
+            payload.placement = tip.placement * payload.placement
+            self._shapes.addGeometryObject(payload)
         self._corners = [self._corners_on(j) for j in range(1, model.njoints)]
         self._compare(obstacles)
 
@@ -141,13 +139,12 @@ class Arm(RobotModel):
                             for corner in product(*zip(box.min_, box.max_, strict=True))]
         return np.array(corners)
 
-    def _compare(self, obstacles: Sequence[Obstacle]) -> None:
+    def _compare(self, obstacles: Sequence[pin.GeometryObject]) -> None:
         """Have shapes compared that joints do not tie together; those of links that meet in all
         random poses are neighbours drawn too large."""
         shapes, parents, own = self._shapes, self._model.parents, self._shapes.ngeoms
         for one in obstacles:
-            shapes.addGeometryObject(
-                pin.GeometryObject(one.name, 0, 0, pin.SE3(one.pose), one.solid()))
+            shapes.addGeometryObject(one)
         joints = [shape.parentJoint for shape in shapes.geometryObjects]
         for (i, first), (j, second) in combinations(enumerate(joints), 2):
             tied = j < own and (first == parents[second] or second == parents[first])
@@ -209,19 +206,3 @@ class Arm(RobotModel):
                                      False):
                 row[:] = [result.isCollision() for result in data.collisionResults]
         return out
-
-
-def read_shapes(model: pin.Model, urdf: str) -> pin.GeometryModel:
-    """Collision shapes of a robot's links (raises InvalidModel: there are none, or a mesh of one is
-    not found)."""
-    try:
-        shapes = pin.buildGeomFromUrdfString(
-            model, urdf, pin.GeometryType.COLLISION,
-            package_dirs=[str(root) for root in package_roots()])
-    except ValueError as error:
-        reason = " ".join(str(error).rpartition("message:")[2].split())
-        raise InvalidModel(f"collision shapes: {reason}; no motion can be checked") from error
-    if not shapes.ngeoms:
-        raise InvalidModel("the robot description has no collision shapes: no motion can be "
-                           "checked")
-    return shapes

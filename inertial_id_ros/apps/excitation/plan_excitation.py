@@ -3,7 +3,6 @@
 
 import argparse
 import math
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from ...motion.robot import read_description
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.least_squares import description_reference
 from ...settings import Settings
-from .arm import Arm, Obstacle, box_obstacle, floor
+from .arm import Arm, box_obstacle, floor
 from .information import RATE, WEIGHTS, Knowledge
 from .motions import COBOT_SPEED, POINTS, SLACK, MotionLimits, MotionPlanner, Trajectory, violations
 
@@ -52,9 +51,6 @@ def make_parser() -> argparse.ArgumentParser:
     add("--gravity", metavar="X,Y,Z", default="0,0,-9.81",
         help="in axes of the URDF's root [m/s^2] (write --gravity=0,0,-9.81, the default)")
     add("--duration", type=within(0.5, math.inf), default=10.0, metavar="S", help="default: 10 s")
-    add("--budget", type=within(1.0, math.inf), default=math.inf, metavar="S",
-        help="longest time of planning for a payload, whose motion is shorter where that runs out "
-        "(default: no limit)")
     add("--payload-mass", type=within(1e-3, math.inf), default=1.0, metavar="KG",
         help="that is expected (default: %(default)s)")
     add_limits(add, math.inf)
@@ -70,7 +66,8 @@ def add_limits(add: Callable[..., object], fastest: float) -> None:
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ", type=box_corners,
         help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
         "clear of the arm")
-    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[], type=_keep_out,
+    add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
+        type=lambda text: box_obstacle(f"keep-out box {text}", box_corners(text)),
         help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
         "that nothing may touch; may be repeated")
     add("--floor", metavar="M", action="append", dest="keep_out", type=floor,
@@ -95,10 +92,6 @@ def box_corners(text: str) -> Array:
     return values[3:] + np.outer([-0.5, 0.5], values[:3])
 
 
-def _keep_out(text: str) -> Obstacle:
-    return box_obstacle(f"keep-out box {text}", box_corners(text))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tool; returns its exit status."""
     return exit_status(lambda: run(make_parser().parse_args(arguments)))
@@ -121,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
     limits = MotionLimits(link_speed=options.link_speed, range=np.inf)
     if is_payload:
         planner = MotionPlanner(arm, limits, start, known, 0)
-        motion = sequence(planner, start, options.duration, time.monotonic() + options.budget)
+        motion = sequence(planner, start, options.duration)
         shares = np.log(known.sigma() / planner.known.sigma())
         smaller = float(np.exp(shares @ WEIGHTS / WEIGHTS.sum()))
     else:
@@ -135,13 +128,11 @@ def run(options: argparse.Namespace) -> int:
     return OK
 
 
-def sequence(planner: MotionPlanner, start: Array, duration: float, end: float = math.inf
-             ) -> Trajectory:
+def sequence(planner: MotionPlanner, start: Array, duration: float) -> Trajectory:
     """Motions one after the other, each the best of its moment, from a pose (joints,), of a
-    duration of all [s]; end: steady time [s] at which no further one is begun (raises InvalidData:
-    no motion from the start pose is within the limits)."""
+    duration of all [s] (raises InvalidData: none from the start pose is within the limits)."""
     pose, motion = start.copy(), planner.next_motion(start, WANTED, duration)
-    while time.monotonic() < end:
+    while True:
         pose[planner.arm.moving] = motion.positions[-1]
         try:
             more = planner.next_motion(pose, WANTED, duration - motion.duration)
@@ -150,7 +141,6 @@ def sequence(planner: MotionPlanner, start: Array, duration: float, end: float =
         later = more._replace(stamps=more.stamps + motion.duration)
         motion = Trajectory._make([*(np.concatenate([a, b[1:]]) for a, b in zip(
             motion[:4], later[:4], strict=True)), motion.joint_names, ""])
-    return motion
 
 
 def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
