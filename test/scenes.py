@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.apps.simulation.cobot import ArmEngine, Truth
-from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, ArmEngine, Truth, load_description
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.estimate import Outcome
 from inertial_id_ros.inertia import Array

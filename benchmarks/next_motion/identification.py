@@ -4,8 +4,7 @@
 import numpy as np
 
 from inertial_id_ros.api import Identifier
-from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
-from inertial_id_ros.apps.simulation.description import SENSOR_FRAME
+from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, CobotSettings, SimulatedCobot
 from inertial_id_ros.apps.simulation.motion import CommandedMotion, Trajectory
 from inertial_id_ros.estimate import Estimate, NoEstimate
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, load_description
 from inertial_id_ros.inertia import Array
 
 from .identification import RATE

@@ -8,7 +8,7 @@ import numpy as np
 from inertial_id_ros.apps.excitation.arm import Arm, floor
 from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner
-from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import Payload
 from inertial_id_ros.errors import InvalidData

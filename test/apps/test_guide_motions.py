@@ -15,8 +15,7 @@ from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner, violations
 from inertial_id_ros.apps.guide.checks import OPEN, PASSED, check_by_motion, failed, prove
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
-from inertial_id_ros.apps.simulation.description import SENSOR_FRAME, load_description
+from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, SimulatedCobot, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
 from inertial_id_ros.errors import InvalidData

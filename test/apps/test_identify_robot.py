@@ -15,7 +15,7 @@ from torque_arm import COULOMB, VISCOUS, SimulatedTorques, simulate, wide_motion
 
 from inertial_id_ros.apps.robot.files import set_inertias
 from inertial_id_ros.apps.robot.identify_robot import main
-from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.apps.simulation.cobot import load_description
 from inertial_id_ros.robot.model import NO_TERMS, RobotModel
 from inertial_id_ros.robot.robot_file import load_robot
 

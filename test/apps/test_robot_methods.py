@@ -17,7 +17,7 @@ from torque_arm import block, simulate, wide_motion
 
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
-from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.apps.simulation.cobot import load_description
 from inertial_id_ros.errors import InertialIdError, InvalidSetting
 from inertial_id_ros.robot import METHODS, TERMS
 from inertial_id_ros.robot.base_parameters import BaseParameters

@@ -9,8 +9,7 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
-from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot, load_description
 from inertial_id_ros.apps.simulation.motion import (
     START_POSE,
     STOPPING,

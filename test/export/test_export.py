@@ -21,7 +21,7 @@ from robot_graph import in_sensor, matrix
 
 from inertial_id_ros import api
 from inertial_id_ros.apps.export_payload import main
-from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.apps.simulation.cobot import load_description
 from inertial_id_ros.cli import NO_ESTIMATE, OK, USER_ERROR
 from inertial_id_ros.errors import (
     InertialIdError,

@@ -22,7 +22,7 @@ from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 from ur_msgs.srv import SetPayload
 
-from inertial_id_ros.apps.simulation.description import load_description
+from inertial_id_ros.apps.simulation.cobot import load_description
 from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.ros.motion_execution import trajectory_message
 

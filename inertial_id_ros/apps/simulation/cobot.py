@@ -10,8 +10,10 @@ axes (a payload at rest reads ``-m g``, upwards); ``accelerometer`` reads ``R'(p
 ``frameangacc`` is in world axes.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,16 +27,19 @@ from ...errors import InvalidSetting
 from ...extras import optional_packages
 from ...inertia import PARAMETERS, Array, six_from_tensor
 from ...model.newton_euler import GRAVITY, regressor
-from ...motion.frames import Edge
+from ...motion.frames import Edge, links_of
+from ...motion.robot import model_of
 from ...settings.groups import SENSORS
 from ...settings.spec import Vector, allowed_range, check, iter_group, setting
-from .description import BASE_FRAME, SENSOR_FRAME, WORLD_FRAME, load_description
 from .motion import START_POSE, CommandedMotion, Motion, Sinusoid
 from .payload import PAYLOADS, Payload
 
 with optional_packages("simulating an arm"):
     import mujoco
 
+WORLD_FRAME, BASE_FRAME, SENSOR_FRAME = "world", "base_link", "ft_sensor"
+MODEL_FILE = "models/ur5_class_arm.urdf"
+NAMED = re.compile(r'(<(?:link|joint) name="|<(?:parent|child) link=")')
 # Order of the numbers in a row of sensor data: MuJoCo's types.
 SENSED = ("FORCE", "TORQUE", "GYRO", "ACCELEROMETER", "FRAMEANGACC", "FRAMEPOS", "FRAMEQUAT")
 DERIVED = 10.0  # 1/s: noise of a velocity by that of a position
@@ -95,6 +100,25 @@ class CobotSettings:
     def __post_init__(self) -> None:
         for name, value, spec in iter_group(self):
             check(name, value, spec)
+
+
+class ArmDescription(NamedTuple):
+    """The packaged UR5-class arm, one chain from the base to the sensor."""
+
+    urdf: str
+    joint_names: tuple[str, ...]  # in the order of every array of positions
+
+    def links(self, q: Array) -> dict[str, Edge]:
+        """All links but the base in their parents, at joint positions (k,) [rad]."""
+        return links_of(self.urdf, {name: (1, angle) for name, angle in zip(
+            self.joint_names, q.tolist(), strict=True)})
+
+
+def load_description(prefix: str = "") -> ArmDescription:
+    """The arm, with a prefix before the names of all joints and links."""
+    file = resources.files("inertial_id_ros.apps.simulation").joinpath(MODEL_FILE)
+    urdf = NAMED.sub(rf"\g<1>{prefix}", file.read_text(encoding="utf-8"))
+    return ArmDescription(urdf, tuple(model_of(urdf)[0].names)[1:])
 
 
 class Truth(NamedTuple):
