@@ -108,7 +108,7 @@ def check_base_parameters(document: Mapping[str, Any],
     and BPFC of Sousa and Cortesao 2014 (raises InvalidSetting: something is not understood).
 
     Returns what `identify_robot --check-feasibility --json` writes: ``feasible``, ``margin``; where
-    it is not, ``certificate`` and ``multipliers`` (see `convex.Feasibility`); ``distance``
+    it is not, ``certificate`` and ``multipliers`` (see `convex.check_feasibility`); ``distance``
     (eq. 56) to the nearest feasible ones, and ``base_parameters`` with these. Bodies of 1 kg and
     1 kg m^2 are the scale.
 

@@ -3,7 +3,8 @@
 
 ``Y(q, dq, ddq) phi = Y_b beta`` with ``beta = K phi``, for every motion (Gautier 1991; Sousa and
 Cortesao 2014, Section 4.1). beta is feasible if parameters phi within the limits have it (eq. 41).
-Their null-space values are arbitrary: a witness shows that such a robot exists.
+Their null-space values are arbitrary: a witness shows that such a robot exists. BPFC takes the
+nearest beta that one has (eqs 52-56), which depends on units and on grouping (Section 4.5).
 """
 
 import re
@@ -88,16 +89,6 @@ def fit_base_parameters(rows: Rows, base: BaseParameters) -> Array:
     return np.asarray(beta / lengths)
 
 
-def correct_to_feasible(base: BaseParameters, beta: Array, limits: convex.Limits, ref: Reference
-                        ) -> Array:
-    """BPFC: a robot (p,) with the feasible base parameters nearest to beta (nb,) (eqs 52-56).
-
-    The distance, and with it the answer, depends on how parameters are grouped and on their units
-    (Section 4.5).
-    """
-    return convex.nearest_robot(base.matrix, beta, limits, ref)
-
-
 def fit_feasible(rows: Rows, base: BaseParameters, limits: convex.Limits, ref: Reference) -> Array:
     """FBPE-OLS: a robot (p,) whose base parameters have the least residual (eq. 74)."""
     columns, target = rows.factor()
@@ -129,11 +120,10 @@ def check_base_parameters(given: Mapping[str, Any], constraints: Mapping[str, An
     # corrected comes to lie inside (eq. 21).
     closed, inside = (convex.robot_limits(base.names, scale, constraints, margin)
                       for margin in (0.0, convex.MARGIN))
-    nearest = base.matrix @ correct_to_feasible(base, beta, inside, scale)
-    answer = convex.check_feasibility(base.matrix, beta, closed, scale)
-    return {"feasible": answer.feasible, "margin": answer.margin,
-            "certificate": answer.certificate, "multipliers": [
-                z.tolist() for z in answer.multipliers],
+    nearest = base.matrix @ convex.nearest_robot(base.matrix, beta, inside, scale)
+    margin, _, certificate, multipliers = convex.check_feasibility(base.matrix, beta, closed, scale)
+    return {"feasible": margin >= 0.0, "margin": margin, "certificate": certificate,
+            "multipliers": [z.tolist() for z in multipliers],
             "distance": float(np.linalg.norm(nearest - beta)), "base_parameters": [
                 {"combination": text, "value": value, "nearest": own} for text, value, own in zip(
                     texts, beta.tolist(), nearest.tolist(), strict=True)]}

@@ -82,7 +82,15 @@ def align_recording(model: RobotModel, filtered: RowFilter) -> tuple[Array, floa
 def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> Drives:
     """Gains of all drives from recordings without and with a payload of known mass [kg] (raises
     NotEnoughData: the recordings do not determine the gain of every joint)."""
-    count, rows = unloaded.model.nv, _torques_of_both(unloaded, loaded)
+    model, count = unloaded.model, unloaded.model.nv
+    base = structural_base_parameters(model).independent
+    inertial, terms = base[base < model.inertial], base[base >= model.inertial]
+    last = model.body_slice(len(model.bodies) - 1)
+    # Both in one system: base parameters, frictions of each, the payload's ten, last its mass.
+    rows = np.concatenate([
+        np.concatenate([own[:, :, inertial], (1 - k) * own[:, :, terms], k * own[:, :, terms],
+                        k * np.roll(own[:, :, last], -1, axis=2)], axis=2)
+        for k, own in enumerate((unloaded.regressor, loaded.regressor))])
     effort = np.concatenate([unloaded.effort, loaded.effort])
     every = np.concatenate([rows, effort[..., None]], axis=2)
     stacked = triangle(every.transpose(1, 0, 2)).reshape(-1, every.shape[2])
@@ -108,18 +116,3 @@ def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> Drives:
             f"{np.round(gain, 2).tolist()} N m/A); do both move all, and one with the payload?")
     root = gain[:, None] * np.linalg.pinv(found.jac)[:count]
     return Drives(gain, root @ root.T)
-
-
-def _torques_of_both(unloaded: Rows, loaded: Rows) -> Array:
-    """Both recordings in one system of torques (r, joints, columns): base parameters, frictions of
-    each recording, the payload's parameters, the last of which is its mass."""
-    model = unloaded.model
-    base = structural_base_parameters(model).independent
-    inertial, terms = base[base < model.inertial], base[base >= model.inertial]
-    last = model.body_slice(len(model.bodies) - 1)
-    parts = []
-    for k, rows in enumerate((unloaded.regressor, loaded.regressor)):
-        friction = [(own == k) * rows[:, :, terms] for own in (0, 1)]
-        payload = np.roll(rows[:, :, last], -1, axis=2)
-        parts.append(np.concatenate([rows[:, :, inertial], *friction, k * payload], axis=2))
-    return np.concatenate(parts)

@@ -57,18 +57,13 @@ STABILITY = 1e-3  # lambda, for point masses in units of their mean
 
 # ---- limits --------------------------------------------------------------------------------------
 
-def spatial_inertia(phi: Array) -> Array:
-    """``[[I, S(h)], [S(h)', m 1]]`` (n, 6, 6) of parameters (n, 10) (004 eq. 17; 003 eq. 3)."""
-    moments = skew(phi[:, 1:4])
-    return np.block([[tensor_from_six(phi[:, 4:]), moments],
-                     [-moments, phi[:, :1, None] * np.eye(3)]])
-
-
 # Columns (side^2, 10) of matrices that are positive definite for a body: "pseudo" (4, 4) is full
 # physical consistency (003 Theorem 3), "spatial" (6, 6) positive kinetic energy (004 eq. 18), which
-# leaves the triangle inequalities of the principal moments open.
+# leaves the triangle inequalities of the principal moments open: ``[[I, S(h)], [S(h)', m 1]]``.
 FORMS = {name: matrices.reshape(BODY_SIZE, -1).T for name, matrices in (
-    ("pseudo", pseudo_inertia(_UNITS)), ("spatial", spatial_inertia(_UNITS)))}
+    ("pseudo", pseudo_inertia(_UNITS)), ("spatial", np.block([
+        [tensor_from_six(_UNITS[:, 4:]), skew(_UNITS[:, 1:4])],
+        [-skew(_UNITS[:, 1:4]), _UNITS[:, :1, None] * np.eye(3)]])))}
 
 
 def consistent(body: cp.Expression, like: Array, form: str = "pseudo", margin: float = MARGIN
@@ -273,34 +268,17 @@ def solve(objective: cp.Minimize, expressions: list[cp.Expression]) -> list[cp.C
     raise InvalidData(f"the conic solver found no accurate answer ({problem.status})")
 
 
-class Feasibility(NamedTuple):
-    """The answer of BPFT: whether a robot within the limits has the base parameters.
-
-    If not, multipliers Z in the cones of the limits (each of the shape of its expression) prove it:
-    within the limits, the sum of ``<Z, limit(phi)>`` cannot be negative; but it is, whatever the
-    null-space values of phi.
-
-    """
-
-    # How far inside the limits the best such robot is, the reference being at 1 (where the search
-    # ends); negative: none is inside.
-    margin: float
-    witness: Array  # (p,) that robot
-    certificate: float | None = None  # the negative sum; None if feasible
-    multipliers: tuple[Array, ...] = ()  # Z; empty if feasible
-
-    @property
-    def feasible(self) -> bool:
-        """True if there is such a robot."""
-        return self.margin >= 0.0
-
-
-def check_feasibility(base: Array, beta: Array, limits: Limits, ref: Reference) -> Feasibility:
-    """BPFT: true if a robot within the limits has the base parameters beta (nb,) of a matrix (nb,
+def check_feasibility(base: Array, beta: Array, limits: Limits, ref: Reference
+                      ) -> tuple[float, Array, float | None, tuple[Array, ...]]:
+    """BPFT: whether a robot within the limits has the base parameters beta (nb,) of a matrix (nb,
     p) (004 eq. 51).
 
     The largest t is sought with ``limits(phi) - t 1`` in their cones, ``K phi = beta``: a problem
-    that always has a solution. The multipliers of a negative optimum are the certificate.
+    that always has a solution. Returns t, the reference being at 1, where the search ends, and the
+    robot (p,) that has it. Where t is negative, none is inside; then also a negative certificate
+    and multipliers Z in the cones of the limits (each of the shape of its expression) that prove
+    it: within the limits, the sum of ``<Z, limit(phi)>`` cannot be negative, but it is the
+    certificate, whatever the null-space values of phi.
     """
     matrix, u = base @ ref.unit, ref.inverse @ ref.phi
     start = ref.unit @ (u + np.linalg.pinv(matrix) @ (beta - matrix @ u))
@@ -314,11 +292,11 @@ def check_feasibility(base: Array, beta: Array, limits: Limits, ref: Reference) 
     margin = min(size * float(np.asarray(t.value)), 1.0)
     witness = start + size * null @ np.asarray(x.value)
     if margin >= 0.0:
-        return Feasibility(margin, witness)
+        return margin, witness, None, ()
     multipliers = tuple(np.asarray(each.dual_value) for each in constraints[:-1])
     total = sum(float(np.sum(z * each.value))
                 for z, each in zip(multipliers, expressions, strict=True))
-    return Feasibility(margin, witness, total, multipliers)
+    return margin, witness, total, multipliers
 
 
 # ---- mass points ---------------------------------------------------------------------------------

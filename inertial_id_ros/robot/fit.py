@@ -69,7 +69,8 @@ class RobotFit:
         """How well the robot predicts a recording; rows count less where a joint rests or creeps.
         """
         error = rows.effort - rows.regressor @ self.phi
-        w = least_squares.rest_weights(rows, self.free.phi, self.free.rms)
+        w = least_squares.friction_weight(
+            rows.model.signs(rows.regressor), rows.model.coulomb(self.free.phi) / self.free.rms)
         torque, rms = (np.sqrt(np.sum((w * each)**2, axis=0) / np.sum(w**2, axis=0))
                        for each in (rows.effort, error))
         return Prediction(torque, rms, rows.time, rows.effort, error)
@@ -97,7 +98,11 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
     prior = design.scaled(np.append(np.ones(model.inertial), term_sizes(rows)))
     phi, eased = fit_described(*data, limits, prior, len(base.matrix))
     covariance, share = covariance_and_share(data[0], prior, eased)
-    contradicted = _contradicted(phi, covariance, design, bodies)
+    # A body cannot be as described, to 100 % of itself, by a chi-squared test of the difference.
+    off = design.inverse @ (phi - design.phi)
+    spread = np.eye(len(phi)) + design.inverse @ covariance @ design.inverse.T
+    contradicted = np.array([off[k] @ np.linalg.solve(spread[k, k], off[k]) for k in body_slices(
+        bodies)]) > chi2.isf(_RARE, BODY_SIZE)
     if method == "mass-points":
         given = (constraints or {}).get("links") or {}
         boxes = [convex.Box(*np.array(given[body]["box"], dtype=float))
@@ -106,8 +111,8 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
         phi = convex.fit_mass_points(*data, limits, boxes, convex.box_reference(boxes, design))
     elif method != "lmi":
         phi = base_parameters.fit_feasible(rows, base, limits, design) if method == "fbpe" else (
-            base_parameters.correct_to_feasible(
-                base, base_parameters.fit_base_parameters(rows, base), limits, design))
+            convex.nearest_robot(base.matrix, base_parameters.fit_base_parameters(rows, base),
+                                 limits, design))
         # The robot nearest to the design with these base parameters.
         phi = identify(base.matrix / _CLOSE, base.matrix @ phi / _CLOSE, limits, design)
     follow = covariance @ np.einsum("rjp,rj->pj", rows.regressor, rows.effort
@@ -164,12 +169,3 @@ def term_sizes(rows: Rows) -> Array:
     torque = np.linalg.norm(rows.effort * weights, axis=0)[joint]
     moves = own > 1e-3 * np.sqrt(len(rows.effort))
     return np.maximum(torque / np.where(moves, own, np.inf), 1.0)
-
-
-def _contradicted(phi: Array, covariance: Array, design: Reference, bodies: int) -> np.ndarray:
-    """True (bodies,) for bodies that cannot be as described, to 100 % of themselves: chi-squared
-    test of their differences, in units of the description."""
-    off = design.inverse @ (phi - design.phi)
-    spread = np.eye(len(phi)) + design.inverse @ covariance @ design.inverse.T
-    squares = [off[k] @ np.linalg.solve(spread[k, k], off[k]) for k in body_slices(bodies)]
-    return np.array(squares) > chi2.isf(_RARE, BODY_SIZE)

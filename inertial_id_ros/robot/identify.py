@@ -8,6 +8,7 @@ off by tens of percent, but efforts of the wrong sign, or of another joint, do n
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy.optimize import nnls
@@ -94,7 +95,7 @@ def identify_described_robot(urdf: str, recorded: Sequence[JointRecording], aske
     usual = TERMS[:4] if asked.method == "ols+bpfc" else TERMS
     terms = JointTerms(tuple(term for term in TERMS if term in (asked.terms or usual)),
                        asked.coulomb_velocity)
-    level = RobotModel.from_urdf(urdf, terms, False, asked.gravity, asked.joints)
+    level = RobotModel.from_urdf(urdf, terms, asked.gravity, asked.joints)
     whole = _joined(level, recorded, asked)
     held = [_joined(level, tests, asked)] if tests else []
     share = 1.0 if held else 1.0 - asked.hold_back
@@ -182,14 +183,20 @@ def check_motion(model: RobotModel, filtered: RowFilter) -> list[str]:
     # The sine of an angle shows its unit, whatever masses and gains are; and bodies without weight
     # would explain efforts without gravity.
     error, _ = follow(model, filtered)
-    for why, other, unit in (
-            ("the positions are in degrees; they must be in rad", model,
-             np.where(model.slides, 1.0, np.pi / 180.0)),
-            ("the positions are in millimetres; they must be in m", model,
-             np.where(model.slides, 1e-3, 1.0)),
-            ("the efforts hold no gravity; record what the joints bear in all, with gravity",
-             model.with_gravity(np.zeros(3)), 1.0)):
-        if np.sum(np.log(error / follow(other, filtered, unit)[0])) > _BETTER:
+    usual = list(range(model.nv))
+    mistakes: list[tuple[str, RobotModel, Array | float, list[int]]] = [
+        ("the positions are in degrees; they must be in rad", model,
+         np.where(model.slides, 1.0, np.pi / 180.0), usual),
+        ("the positions are in millimetres; they must be in m", model,
+         np.where(model.slides, 1e-3, 1.0), usual),
+        ("the efforts hold no gravity; record what the joints bear in all, with gravity",
+         model.with_gravity(np.zeros(3)), 1.0, usual),
+        *((f"'{one}' and '{two}' are named as each other", model, 1.0,
+           [{i: k, k: i}.get(j, j) for j in usual])
+          for (i, one), (k, two) in combinations(enumerate(model.joint_names), 2))]
+    for why, other, unit, order in mistakes:
+        if np.log(error).sum() - np.log(
+                follow(other, filtered, unit, order=order)[0]).sum() > _BETTER:
             raise InvalidData(f"{why}: so the efforts follow the robot description far better")
     steps = np.minimum(np.diff(filtered.number, append=filtered.number[-1] + 1), PAUSE)
     moved = float(steps[np.abs(filtered.motion[1]).max(axis=1) > _SPEED].sum()) * BIN
@@ -204,19 +211,19 @@ def check_motion(model: RobotModel, filtered: RowFilter) -> list[str]:
             for name, most in zip(model.joint_names, covered, strict=True) if most < _MOVES]
 
 
-def follow(model: RobotModel, filtered: RowFilter, unit: Array | float = 1.0, sign: float = 1.0
-           ) -> tuple[Array, Array]:
+def follow(model: RobotModel, filtered: RowFilter, unit: Array | float = 1.0, sign: float = 1.0,
+           order: Sequence[int] | slice = slice(None)) -> tuple[Array, Array]:
     """Residual (joints,) of efforts, of this sign, by the description's torque, the speed, and its
     sign, norms about the means; no factor is negative, as friction brakes. And efforts over the
     description's torques (joints,); NaN where these are not most of the effort. unit: of positions
-    (joints,) in rad or m."""
+    (joints,) in rad or m; order: of the recorded joints that they are of."""
     def columns(*motion: Array) -> Array:
-        q, dq, ddq = (unit * each for each in motion)
+        q, dq, ddq = (unit * each[:, order] for each in motion)
         return np.stack([model.described_torque(q, dq, ddq), dq, mean_sign(dq, ddq, _SPEED, BIN)],
                         axis=-1)
 
     rows, effort = (each - each.mean(axis=0) for each in (
-        filtered.mean(columns), sign * filtered.effort))
+        filtered.mean(columns), sign * filtered.effort[:, order]))
     fits = [nnls(rows[:, j], effort[:, j]) for j in range(model.nv)]
     scale = np.array([factors[0] for factors, _ in fits])
     loaded = scale * rows[:, :, 0].std(axis=0) > _HALF * effort.std(axis=0)

@@ -106,11 +106,6 @@ class FreeFit:
     noise: Array  # (joints,) of independent rows that say as much [N m]
 
 
-def rest_weights(rows: Rows, phi: Array, rms: Array) -> Array:
-    """Weights (r, joints) of rows for a robot phi (p,) that leaves rms (joints,) [N m]."""
-    return friction_weight(rows.model.signs(rows.regressor), rows.model.coulomb(phi) / rms)
-
-
 def fit_unconstrained(rows: Rows) -> FreeFit:
     """Least squares, rows near rest weighted by the friction of a first fit, which leaves them out.
     """
@@ -130,7 +125,8 @@ def fit_unconstrained(rows: Rows) -> FreeFit:
         noise = equivalent_white_noise(error, least)
         rms = np.maximum(np.sqrt(np.mean(error**2, axis=0)), least)
         if k == 1:
-            weights = rest_weights(rows, phi, rms)
+            weights = friction_weight(rows.model.signs(rows.regressor),
+                                      rows.model.coulomb(phi) / rms)
     # Of the independent rows, the fit used up one for each parameter that it found.
     free = 1.0 - rank / max(len(error) * float(np.sum((rms / noise) ** 2)), 1.0)
     return FreeFit(phi, rows, rms, noise / np.sqrt(max(free, _LEAST_FREE)))

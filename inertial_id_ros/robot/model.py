@@ -66,7 +66,8 @@ def body_slices(bodies: int) -> list[slice]:
 
 class RobotModel:
     """Regressor of the joint torques of a tree of joints with one degree of freedom each, under
-    gravity (3,) [m/s^2] in root axes; the first joint of Pinocchio's model may be a free-flyer.
+    gravity (3,) [m/s^2] in root axes; the first joint of Pinocchio's model may be a free-flyer: a
+    floating base, whose root link is a body with parameters.
 
     Attributes:
         nv: degrees of freedom; bodies, joint_names, parameter_names: in the order of phi.
@@ -102,18 +103,16 @@ class RobotModel:
         self.size, self.inertial = len(self.parameter_names), BODY_SIZE * len(self.bodies)
 
     @classmethod
-    def from_urdf(cls, urdf: str, terms: JointTerms | None = None, floating_base: bool = False,
+    def from_urdf(cls, urdf: str, terms: JointTerms | None = None,
                   gravity: ArrayLike = GRAVITY, joints: Collection[str] | None = None
                   ) -> "RobotModel":
         """The model of a URDF text (raises InvalidModel: not usable, or it lacks a joint).
 
         Args:
-            floating_base: the root link moves freely and is a body with parameters.
             joints: that move, in the order of the description, the others locked at zero; none:
                 all.
         """
-        root = pin.JointModelFreeFlyer() if floating_base else None
-        full = parse_urdf(urdf, root, dynamics=True)
+        full = parse_urdf(urdf, dynamics=True)
         names = list(full.names)[1:]
         moving = list(joints or names)
         if moving != [name for name in names if name in moving]:

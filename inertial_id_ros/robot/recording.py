@@ -70,8 +70,10 @@ class JointRecording(NamedTuple):
         good = np.flatnonzero((np.abs(np.hstack([q, effort])) < _LARGEST).all(axis=1))
         times, first = np.unique(stamps[good], return_index=True)
         if len(times) < 2:
+            never = np.array(names)[~np.isfinite(q + effort).any(axis=0)]
             raise RecordingError("the recording holds fewer than two joint states with positions "
-                                 "and efforts of all joints; --joints names those that moved")
+                                 f"and efforts of {', '.join(never) or 'all joints'}; --joints "
+                                 "names those that moved")
         return self._replace(names=tuple(names), stamps=times, q=q[good[first]],
                              effort=np.where(np.isin(names, turned), -1.0, 1.0)
                              * effort[good[first]])

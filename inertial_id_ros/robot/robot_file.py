@@ -54,7 +54,7 @@ class IdentifiedRobot:
     def model(self, urdf: str) -> RobotModel:
         """The regressor that phi belongs to, from the same robot's description (raises
         InvalidModel)."""
-        made = RobotModel.from_urdf(urdf, self.terms, False, self.gravity, self.joints)
+        made = RobotModel.from_urdf(urdf, self.terms, self.gravity, self.joints)
         if made.bodies != self.bodies or made.size != len(self.phi):
             raise InvalidModel("the robot file was made with another robot description: it has the "
                                f"bodies {', '.join(self.bodies)}, the description "
@@ -63,14 +63,11 @@ class IdentifiedRobot:
 
 
 def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
-    """Write a robot file (raises InvalidSetting)."""
+    """Write a robot file (raises OSError)."""
     drives = robot.currents and robot.currents._asdict()
     content = json.loads(json.dumps({**asdict(robot), "currents": drives},
                                     default=np.ndarray.tolist))
-    try:
-        write_document(user_path(path), _KIND, _VERSION, content)
-    except OSError as error:
-        raise InvalidSetting(f"{path} cannot be written: {error.strerror or error}") from error
+    write_document(user_path(path), _KIND, _VERSION, content)
 
 
 def load_robot(path: str | Path) -> IdentifiedRobot:

@@ -104,6 +104,8 @@ CASES: dict[str, tuple[Callable[[SimulatedTorques], Bad], int, list[str]]] = {
     "all turned": (lambda r: scaled(r, -1.0, *ALL), 2, ["all joints"]),
     "no gravity": (weightless, 2, ["gravity"]),
     "pan and elbow named as each other": (lambda r: exchanged(r, PAN, ELBOW, True), 2, []),
+    "two wrists named as each other": (lambda r: exchanged(r, WRIST_1, WRIST_2, True), 2,
+                                       [NAMES[WRIST_1], NAMES[WRIST_2]]),
     "efforts of two wrists exchanged": (lambda r: exchanged(r, WRIST_1, WRIST_2, False), 1, []),
     "a joint that is missing": (lambda r: Bad(r.t, r.q[:, :5], r.effort[:, :5], NAMES[:5]), 2,
                                 [NAMES[WRIST_3]]),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robots import random_tree, unfiltered
 from scipy.optimize import lsq_linear
@@ -29,12 +30,13 @@ from inertial_id_ros.robot.model import BASE_SIZE, BODY_TERMS, NO_TERMS, RobotMo
 from inertial_id_ros.robot.recording import Rows
 
 BOX = Box(np.array([-0.1, -0.2, 0.0]), np.array([0.3, 0.2, 0.4]))
+FREE = pin.JointModelFreeFlyer()
 BODY = phi_from_body(2.0, np.array([0.1, 0.0, 0.2]), np.diag([0.03, 0.03, 0.04]))
 
 
 def test_base_rows_of_a_free_robot_tell_all_that_all_rows_tell(rng: np.random.Generator) -> None:
     """Ayusawa, Venture, Nakamura 2009: base-link dynamics lose no inertial parameter."""
-    model = RobotModel.from_urdf(random_tree(rng, 5, rooted=True), NO_TERMS, floating_base=True)
+    model = RobotModel(pin.buildModelFromXML(random_tree(rng, 5, rooted=True), FREE), NO_TERMS)
     q, (dq, ddq) = model.sample_positions(rng, 60), rng.normal(size=(2, 60, model.nv))
     rows = model.regressor(q, dq, ddq)[:, :BASE_SIZE]
     part = find_base_parameters(rows.reshape(-1, model.size), model.parameter_names)
@@ -112,7 +114,7 @@ def test_a_tree_of_30_joints_from_the_rows_of_its_floating_base_alone() -> None:
     """As Section V: in the air, with a design whose masses are 30 % wrong, all links can exist, lie
     in their boxes, and cost hardly any force residual (up to 40 % in the paper)."""
     rng, noise = np.random.default_rng(0), np.array([5.0, 5.0, 5.0, 2.0, 2.0, 1.0])  # N, N m
-    model = RobotModel.from_urdf(random_tree(rng, 30, rooted=True), NO_TERMS, floating_base=True)
+    model = RobotModel(pin.buildModelFromXML(random_tree(rng, 30, rooted=True), FREE), NO_TERMS)
     q, (dq, ddq) = model.sample_positions(rng, 600), rng.normal(size=(2, 600, model.nv))
     columns = model.regressor(q, 0.7 * dq, 2.0 * ddq)[:, :BASE_SIZE]
     force = columns @ model.nominal + noise * rng.normal(size=(600, 6))

@@ -71,8 +71,8 @@ def test_base_rows_of_a_free_robot_are_the_change_of_its_momentum(
         rng: np.random.Generator) -> None:
     """Free fall: without contact the base rows, the first six of the torques, are zero."""
     text = random_tree(rng, 6, rooted=True)
-    robot = RobotModel.from_urdf(text, NO_TERMS, floating_base=True)
     model = pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
+    robot = RobotModel(model, NO_TERMS)
     data = model.createData()
     q = pin.randomConfiguration(model, -np.ones(model.nq), np.ones(model.nq))
     v, torque = rng.normal(size=(2, model.nv))
