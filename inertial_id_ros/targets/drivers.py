@@ -298,6 +298,7 @@ class GravityFilter(ParameterTarget):
     m g off a reading of +m g, along the axes of a frame that a parameter names."""
 
     axes_only = True
+    per_mass = 1.0  # of what is sent
     prefixes: tuple[str, ...] = ("sensor_filter_chain",)
     left_out = ("the inertia: this filter removes the weight at rest only", "the bias of the "
                 "sensor: tare it, or apply to force_torque_sensor_broadcaster as well")
@@ -324,8 +325,10 @@ class GravityFilter(ParameterTarget):
         _, mass, com = self.names(before)
         for name in (mass, com):
             self.value(before, name)
-        given = values_of(payload)
-        return Plan({mass: given[MASS], com: given[COM]}, self.left_out)
+        notes = () if before.get(LIVE) is not False else (
+            f"{LIVE} is false: it takes effect when the controller is activated again",)
+        return Plan({mass: self.per_mass * payload.body.mass, com: payload.body.com.tolist()},
+                    self.left_out, notes)
 
     def refusals(self) -> Iterator[str]:
         wrench = self.settings.wrench
@@ -342,17 +345,11 @@ class AdmittanceController(GravityFilter):
 
     prefixes = ("gravity_compensation", LIVE)
     default = "admittance_controller"
+    per_mass = float(-GRAVITY[2])
 
     def names(self, before: Values) -> tuple[str, str, str]:
         return ("gravity_compensation.frame.id", "gravity_compensation.CoG.force",
                 "gravity_compensation.CoG.pos")
-
-    def plan(self, payload: Estimate, before: Values) -> Plan:
-        plan, weight = super().plan(payload, before), self.names(before)[1]
-        notes = () if before.get(LIVE) is not False else (
-            f"{LIVE} is false: it takes effect when the controller is activated again",)
-        return plan._replace(notes=notes, values={
-            **plan.values, weight: float(-payload.body.mass * GRAVITY[2])})
 
 
 TARGETS: dict[str, type[Target]] = {  # by the value of apply.target
