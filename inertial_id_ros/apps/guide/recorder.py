@@ -87,7 +87,7 @@ class Recorder:
         streams, history, problem = Streams(self._settings), History(), ""
         if file := self._settings.robot_description.file:
             streams.set_robot_description(read_description(user_path(file)))
-        for _, data in self.messages.get(inputs.ROBOT_DESCRIPTION, ()):
+        for _, data in tuple(self.messages.get(inputs.ROBOT_DESCRIPTION, ())):  # more may come
             try:
                 streams.set_robot_description(text(data))
                 problem = ""
