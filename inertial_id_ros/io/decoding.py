@@ -4,7 +4,7 @@
 then fields aligned to their own size, counted from after the encapsulation."""
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ PADDING = 15
 PAYLOAD = ("mass", "cog.x", "cog.y", "cog.z")
 ENTRIES = PARAMETER_NAMES[4:]
 INERTIA = tuple(f"inertia.{entry}" for entry in ENTRIES)
-Interfaces = Mapping[tuple[str, str], float]  # numbers by joint or sensor, and interface
+Interfaces = dict[tuple[str, str], float]  # numbers by joint or sensor, and interface
 Numbers = tuple[float, ...]
 
 
@@ -143,28 +143,13 @@ def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | 
         for some in streams.values()], damaged, why)
 
 
-def stated_payload(topic: InputTopic, data: bytes, name: str, decode: Callable[[bytes, str], Any]
-                   ) -> StatedPayload | None:
-    """The payload that a message of one of `PAYLOADS` states (raises ValueError: damaged); name: of
-    it among interfaces; decode: makes a message of bytes and a type."""
+def stated_payload(topic: InputTopic, message: Any, name: str) -> StatedPayload | None:
+    """The payload that a message of one of `PAYLOADS` states; name: of it among interfaces."""
     if topic is inputs.DYNAMIC_PAYLOAD:
-        values = payload_among(read_interfaces(data), name)
+        values = payload_among(interfaces_of(message), name)
         return None if values is None else StatedPayload("", values)
-    message = decode(data, topic.type)
     message = message.inertia_load if topic is inputs.FRANKA_PAYLOAD else message
     return StatedPayload(message.header.frame_id.lstrip("/"), inertia_numbers(message.inertia))
-
-
-def read_interfaces(data: bytes) -> Interfaces:
-    """As `interfaces_of` a serialised message, whose type need not be installed (ValueError)."""
-    reader = Reader(data)
-    reader.stamp()
-    reader.text()
-    names = reader.texts()
-    held = [(reader.texts(), reader.doubles(reader.count())) for _ in range(reader.count())]
-    reader.finish()
-    return {(name, kind): value for name, (kinds, values) in zip(names, held, strict=False)
-            for kind, value in zip(kinds, values, strict=False)}
 
 
 def payload_among(values: Interfaces, name: str) -> Array | None:
@@ -176,7 +161,7 @@ def payload_among(values: Interfaces, name: str) -> Array | None:
     return np.array([values.get((name, kind), 0.0) for kind in PAYLOAD + INERTIA])
 
 
-def interfaces_of(message: Any) -> dict[tuple[str, str], float]:
+def interfaces_of(message: Any) -> Interfaces:
     """Values by joint or sensor, and interface, of a control_msgs/DynamicJointState."""
     return {(name, kind): float(value)
             for name, some in zip(message.joint_names, message.interface_values, strict=False)

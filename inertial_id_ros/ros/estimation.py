@@ -205,8 +205,8 @@ class Estimation:
     def _use_payload(self, topic: InputTopic, data: bytes) -> None:
         """Let the identifier know the payload that a message of the driver states."""
         stated = decoding.stated_payload(
-            topic, data, self.identifier.settings.precompensated.name,
-            lambda data, kind: deserialize_message(data, message_type(kind)))
+            topic, deserialize_message(data, message_type(topic.type)),
+            self.identifier.settings.precompensated.name)
         self.identifier.by_driver = stated or self.identifier.by_driver
 
     # ---- what is shown --------------------------------------------------------------------------

@@ -80,7 +80,8 @@ class Bag(ExitStack):
                 self._store.register(get_types_from_msg(next(
                     c.msgdef.data for c in self._connections if c.msgtype == topic.type),
                     topic.type))
-            return decoding.stated_payload(topic, data, name, self._store.deserialize_cdr)
+            return decoding.stated_payload(
+                topic, self._store.deserialize_cdr(data, topic.type), name)
 
 
 def read_bag(path: Path, settings: Settings, recorded_stamps: bool = False) -> Recording:
