@@ -45,7 +45,8 @@ TOOL0_Z = -0.04  # m, of the flange in the sensor's frame
 
 
 class SimulateCobotNode(Node):
-    """Publishes a simulated cobot in real time, and sets `stop` after its duration."""
+    """Publishes a simulated cobot in real time, with what its driver offers where its motion is
+    commanded, and sets `stop` after its duration (raises InvalidSetting: no control_msgs)."""
 
     def __init__(self, settings: CobotSettings, stop: threading.Event) -> None:
         super().__init__(NAME)
@@ -63,6 +64,8 @@ class SimulateCobotNode(Node):
         # times of the schedule, not of publication, which jitters.
         self._number, self._start, self._stamp = 0, time.monotonic(), time.time_ns()
         self._publish(latched_messages(self.cobot, self._stamp))
+        if isinstance(self.cobot.motion, CommandedMotion):
+            self._offer_driver(self.cobot.motion)
         self.create_timer(BLOCK, self._publish_samples)
 
     def _take_push(self, message: Wrench) -> None:
@@ -94,15 +97,10 @@ class SimulateCobotNode(Node):
         for _, topic, data in messages:
             self._publishers_by_topic[topic].publish(data)
 
-
-class CommandedCobotNode(SimulateCobotNode):
-    """A simulated cobot with what its driver offers (raises InvalidSetting: no control_msgs)."""
-
-    def __init__(self, settings: CobotSettings, stop: threading.Event) -> None:
+    def _offer_driver(self, motion: CommandedMotion) -> None:
+        """The action and the service of a driver, and the payload that it states."""
         action = message_type("control_msgs/action/FollowJointTrajectory", "--motion commanded")
-        super().__init__(settings, stop)
-        assert isinstance(self.cobot.motion, CommandedMotion)
-        self._result, self._motion = action.Result, self.cobot.motion
+        self._result, self._motion = action.Result, motion
         self._goal: Trajectory | None = None
         self._stated = Body(0.0, np.zeros(3), np.zeros((3, 3)))  # about the flange
         self._server = ActionServer(
@@ -186,8 +184,7 @@ def _run(arguments: list[str]) -> int:
                         start_ros(NAME, arguments))
     stop, executor = stop_flag(), MultiThreadedExecutor(4)
     try:
-        kind = CommandedCobotNode if settings.motion == "commanded" else SimulateCobotNode
-        executor.add_node(kind(settings, stop))
+        executor.add_node(SimulateCobotNode(settings, stop))
         spin(executor, stop)
     finally:
         rclpy.try_shutdown()
