@@ -2,7 +2,7 @@
 """The objects of MoveIt's planning scene (moveit_msgs/PlanningScene) as obstacles. What cannot be
 represented is an error: an obstacle that is left out would be driven through."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pinocchio as pin
@@ -67,21 +67,20 @@ def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[pin.G
     if len(scene.world.octomap.octomap.data):
         raise InvalidShape("the planning scene has an octomap, which cannot be used; remove it, or "
                            "give what it stands for as boxes")
-    return [shape for item in scene.world.collision_objects
-            if item.operation not in (REMOVED, REMOVED[0])
-            for shape in _read_object(
-                item, find_frame(item.header.frame_id) @ pose_matrix(item.pose))]
-
-
-def _read_object(item: Any, place: Array) -> Iterator[pin.GeometryObject]:
-    """The shapes of an object that stands at a place (4, 4)."""
-    if item.planes:
-        raise InvalidShape(f"object '{item.id}' has a plane; set the height of the floor instead")
-    for shape, pose in zip(item.primitives, item.primitive_poses, strict=True):
-        if shape.type not in PRIMITIVES:
-            raise InvalidShape(f"object '{item.id}' has a primitive of type {shape.type}; allowed: "
-                               + ", ".join(PRIMITIVES.values()))
-        yield obstacle(item.id, PRIMITIVES[shape.type], tuple(map(float, shape.dimensions)),
-                       place @ pose_matrix(pose))
-    for mesh, pose in zip(item.meshes, item.mesh_poses, strict=True):
-        yield obstacle(item.id, "mesh", (), place @ pose_matrix(pose), *mesh_arrays(mesh))
+    obstacles = list[pin.GeometryObject]()
+    for item in scene.world.collision_objects:
+        if item.operation in (REMOVED, REMOVED[0]):
+            continue
+        if item.planes:
+            raise InvalidShape(f"object '{item.id}' has a plane; set the height of the floor "
+                               "instead")
+        place = find_frame(item.header.frame_id) @ pose_matrix(item.pose)
+        for shape, pose in zip(item.primitives, item.primitive_poses, strict=True):
+            if shape.type not in PRIMITIVES:
+                raise InvalidShape(f"object '{item.id}' has a primitive of type {shape.type}; "
+                                   f"allowed: {', '.join(PRIMITIVES.values())}")
+            obstacles.append(obstacle(item.id, PRIMITIVES[shape.type], tuple(
+                map(float, shape.dimensions)), place @ pose_matrix(pose)))
+        obstacles += [obstacle(item.id, "mesh", (), place @ pose_matrix(pose), *mesh_arrays(mesh))
+                      for mesh, pose in zip(item.meshes, item.mesh_poses, strict=True)]
+    return obstacles
