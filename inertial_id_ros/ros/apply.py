@@ -5,7 +5,6 @@ the payload from then on, nothing compensated is published meanwhile, and older 
 import json
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -70,19 +69,30 @@ class ApplyService:
         record |= {"target": name, "calls": rehearsal.lines, "values": plan.values,
                    "before": target.undo_of(before, plan.values)}
         response.left_out = list(plan.left_out)
-        case = refusals.Case(target, self._estimation, payload, before, last)
-        closed = list(filter(None, [*target.refusals(), self._node.files.why_not_writable(),
-                                    *(condition(case) for condition in refusals.CONDITIONS)]))
+        streams = self._estimation.identifier.streams
+        closed = [*target.refusals(), *filter(None, [self._node.files.why_not_writable()])]
+        if payload is not None:  # else what the target had before is sent back
+            closed += [*refusals.unknown(payload),
+                       *refusals.too_heavy(payload, target, streams.urdf),
+                       *refusals.too_far(payload, settings.apply.max_com),
+                       *refusals.compensated_otherwise(target, before, last)]
+        closed += [*refusals.in_doubt(self._estimation.findings_now),
+                   *refusals.moves(target, streams.chain)]
         if not closed:  # only the way to the target may be missing: the lines run elsewhere
             response.calls = rehearsal.lines
-        if missing := refusals.no_service(case):
-            closed.append(missing)
-        if closed:
+        if closed := [*closed, *refusals.no_service(target)]:
             raise InvalidData(f"nothing {'is' if request.send else 'would be'} sent: "
                               + "; ".join(closed))
         done, failure = (self._send(target, plan, record, response) if request.send else
                          (f"{name} would be sent {plan.what} (send is false)", ""))
-        text = "; ".join([done, *plan.notes, *_consequences(target)])
+        notes = list(plan.notes)
+        if refusals.changes_wrench(target):
+            notes.append("the node drops its data, since its wrench changes with that")
+            if target.needs_limits and settings.precompensated.source == "settings":
+                notes.append("the driver compensates this payload from now on: set "
+                             "precompensated.mass, .com and .inertia to it, or "
+                             "precompensated.source to read it back, before the next estimate")
+        text = "; ".join([done, *notes])
         if failure:
             raise InvalidData(text)
         return text
@@ -222,13 +232,3 @@ def _undo(last: Record | None, target: str) -> tuple[Plan, None, Record]:
                           f"{last['time']}; nothing is sent: set it by hand")
     return (Plan(last["before"], what=f"what it had before the application of {last['time']}"),
             None, {"undo_of": last["time"]})
-
-
-def _consequences(target: Target) -> Iterator[str]:
-    """What the user must know of what follows, one sentence each."""
-    if refusals.changes_wrench(target):
-        yield "the node drops its data, since its wrench changes with that"
-        if target.needs_limits and target.settings.precompensated.source == "settings":
-            yield ("the driver compensates this payload from now on: set precompensated.mass, .com "
-                   "and .inertia to it, or precompensated.source to read it back, before the next "
-                   "estimate")

@@ -1,19 +1,19 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What ~/apply refuses: one function for each condition. Each returns a sentence, or nothing where
-the condition is met. What one kind of target refuses stands in `Target.refusals`."""
+"""What ~/apply refuses: one function for each condition. Each gives a sentence, or none where the
+condition is met. What one kind of target refuses stands in `Target.refusals`."""
 
 import math
 import time
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..estimate import COM_LENGTH, COM_SHARE, CONFIDENCE_95, Estimate
 from ..inertia import GROUPS
-from ..kinds import Doubt, first_doubt
+from ..kinds import Doubt, Finding, first_doubt
+from ..motion.robot import Chain
 from ..targets.target import COM, MASS, Target, Values, is_known
-from .estimation import Estimation
 from .program import find_type
 
 # Twice what the verdict asks for: more than a robot's own wrench determines, and still less to the
@@ -23,95 +23,76 @@ LEAST, SHARE = 1e-3, 0.01  # kg, relative: masses that are meant to be the same 
 REST_TIME = 0.3  # s for which joints are watched
 
 
-class Case(NamedTuple):
-    """What is to be sent, and what is known."""
-
-    target: Target
-    estimation: Estimation
-    payload: Estimate | None  # in its frame; None: what the target had before is sent back
-    before: Values  # what the target has now
-    last: Mapping[str, Any] | None  # record of the application before; None: there is none
-
-
-def unknown(case: Case) -> str:
+def unknown(payload: Estimate) -> Iterator[str]:
     """The motion does not determine mass or centre of mass well enough."""
-    if case.payload is None:
-        return ""
-    what = "centre of mass is unobserved"
-    width = math.inf if case.payload.doubted else (
-        CONFIDENCE_95 * float(case.payload.sigma[GROUPS[COM]].max()))
-    allowed = max(WIDTH, WIDTH_SHARE * float(np.linalg.norm(case.payload.body.com)))
-    if not is_known(case.payload, MASS):
-        what = "mass is unobserved"
-    elif is_known(case.payload, COM) or width <= allowed:
-        return ""
-    elif math.isfinite(width):
-        what += f" (± {1e3 * width:.2g} mm, where ± {1e3 * allowed:.2g} mm may be sent)"
-    return f"the {what}: the motion so far does not determine it"
+    width = math.inf if payload.doubted else (
+        CONFIDENCE_95 * float(payload.sigma[GROUPS[COM]].max()))
+    allowed = max(WIDTH, WIDTH_SHARE * float(np.linalg.norm(payload.body.com)))
+    if not is_known(payload, MASS):
+        yield "the mass is unobserved: the motion so far does not determine it"
+    elif not is_known(payload, COM) and width > allowed:
+        yield "the centre of mass is unobserved" + (
+            f" (± {1e3 * width:.2g} mm, where ± {1e3 * allowed:.2g} mm may be sent)"
+            if math.isfinite(width) else "") + ": the motion so far does not determine it"
 
 
-def too_heavy(case: Case) -> str:
-    """The mass is beyond what the robot may carry, or that is not known."""
-    limit, source = case.target.mass_limit(case.estimation.identifier.streams.urdf)
-    if case.payload is None or (not limit and not case.target.needs_limits):
-        return ""
-    if not limit:
-        return (f"the mass that the robot may carry is not known, since {source}; set "
-                "load.rated_payload")
-    return "" if case.payload.body.mass <= limit else (
-        f"the mass is {case.payload.body.mass:.4g} kg; {source} allows {limit:g} kg")
+def too_heavy(payload: Estimate, target: Target, urdf: str) -> Iterator[str]:
+    """The mass is beyond what the robot of a description may carry, or that is not known."""
+    limit, source = target.mass_limit(urdf)
+    if not limit and target.needs_limits:
+        yield (f"the mass that the robot may carry is not known, since {source}; set "
+               "load.rated_payload")
+    elif limit and payload.body.mass > limit:
+        yield f"the mass is {payload.body.mass:.4g} kg; {source} allows {limit:g} kg"
 
 
-def too_far(case: Case) -> str:
-    """The centre of mass lies where no payload's does."""
-    payload, farthest = case.payload, case.target.settings.apply.max_com
-    if payload is None or (distance := float(np.linalg.norm(payload.body.com))) <= farthest:
-        return ""
-    return (f"the centre of mass is {distance:.4g} m from '{payload.frame_id}', "
-            f"farther than {farthest:g} m: a frame or a unit is wrong")
+def too_far(payload: Estimate, farthest: float) -> Iterator[str]:
+    """The centre of mass lies where no payload's does [m]."""
+    if (distance := float(np.linalg.norm(payload.body.com))) > farthest:
+        yield (f"the centre of mass is {distance:.4g} m from '{payload.frame_id}', "
+               f"farther than {farthest:g} m: a frame or a unit is wrong")
 
 
-def compensated_otherwise(case: Case) -> str:
-    """The driver compensates another payload than the settings say: the estimate lacks a part."""
-    target, has = case.target, case.target.settings.precompensated
-    if case.payload is None or has.source != "settings" or not (
-            target.needs_limits and changes_wrench(target)):
-        return ""
-    if not case.before and target.topic:
-        return (f"nothing is received on '{target.topic}' (or its type is not installed here), so "
-                "that it is not known which payload the driver compensates; remap it, or set "
-                "precompensated.source 'none' for a sensor of its own")
-    known = case.before or (case.last or {}).get("values")
+def compensated_otherwise(target: Target, before: Values, last: Mapping[str, Any] | None
+                          ) -> Iterator[str]:
+    """The driver compensates another payload than the settings say: the estimate lacks a part;
+    before: what it says that it has now; last: record of the application before."""
+    has = target.settings.precompensated
+    if has.source != "settings" or not (target.needs_limits and changes_wrench(target)):
+        return
+    known = before or (last or {}).get("values")
     mass = has.mass if not known else float(known.get(MASS) or 0.0)
-    if abs(mass - has.mass) <= max(LEAST, SHARE * mass):
-        return ""
-    return (f"the driver compensates a payload of {mass:.3f} kg, and precompensated.mass is "
-            f"{has.mass:.3f} kg, so that the estimate is not of the whole; set "
-            "precompensated.source to read it back, or .mass, .com and .inertia, or source 'none' "
-            "for a sensor of its own")
+    if not before and target.topic:
+        yield (f"nothing is received on '{target.topic}' (or its type is not installed here), so "
+               "that it is not known which payload the driver compensates; remap it, or set "
+               "precompensated.source 'none' for a sensor of its own")
+    elif abs(mass - has.mass) > max(LEAST, SHARE * mass):
+        yield (f"the driver compensates a payload of {mass:.3f} kg, and precompensated.mass is "
+               f"{has.mass:.3f} kg, so that the estimate is not of the whole; set "
+               "precompensated.source to read it back, or .mass, .com and .inertia, or source "
+               "'none' for a sensor of its own")
 
 
-def in_doubt(case: Case) -> str:
+def in_doubt(findings: Sequence[Finding]) -> Iterator[str]:
     """A finding puts payload, frame or present wrench in doubt, whichever estimate is sent."""
-    findings = case.estimation.findings_now
-    first = first_doubt(findings, Doubt.MASS | Doubt.COM | Doubt.FRAME | Doubt.PRESENT) or next(
-        (f for f in findings if f.name == "zero_or_contact"), None)
-    return first.text if first is not None else ""
+    if first := first_doubt(findings, Doubt.MASS | Doubt.COM | Doubt.FRAME | Doubt.PRESENT) or next(
+            (f for f in findings if f.name == "zero_or_contact"), None):
+        yield first.text
 
 
-def moves(case: Case) -> str:
+def moves(target: Target, chain: Chain | None) -> Iterator[str]:
     """A joint that moves the sensor moves, or that is not known; the worker may be busy now."""
-    settings, chain = case.target.settings, case.estimation.identifier.streams.chain
-    topic = settings.joint_states.topic
+    settings, topic = target.settings, target.settings.joint_states.topic
     seen: dict[str, list[tuple[float, float]]] = {}  # steady times [s] and positions
     needed, end = set(chain.turning if chain else ()), time.monotonic() + settings.apply.timeout
     while not seen or needed - set(seen) or any(
             some[-1][0] - some[0][0] < REST_TIME for some in seen.values()):
-        message = case.target.robot.wait_for_message("sensor_msgs/msg/JointState", topic)
+        message = target.robot.wait_for_message("sensor_msgs/msg/JointState", topic)
         now = time.monotonic()
         if message is None or now > end:
-            return (f"'{topic}' does not bring {', '.join(sorted(needed - set(seen))) or 'joints'}"
-                    ", so that it is not known whether the arm is at rest")
+            yield (f"'{topic}' does not bring {', '.join(sorted(needed - set(seen))) or 'joints'}"
+                   ", so that it is not known whether the arm is at rest")
+            return
         for name, position in zip(message.name, message.position, strict=False):
             if name in needed or not needed:
                 seen.setdefault(name, []).append((now, position))
@@ -119,28 +100,24 @@ def moves(case: Case) -> str:
         times, positions = zip(*some, strict=True)
         moved = float(np.ptp(positions)) / (times[-1] - times[0])
         if not moved <= settings.apply.rest_speed:
-            return (f"the arm moves: joint '{name}' by {moved:.3g} per second; at rest it does by "
-                    f"{settings.apply.rest_speed:g} at most")
-    return ""
+            yield (f"the arm moves: joint '{name}' by {moved:.3g} per second; at rest it does by "
+                   f"{settings.apply.rest_speed:g} at most")
+            return
 
 
-def no_service(case: Case) -> str:
+def no_service(target: Target) -> Iterator[str]:
     """A service that will be called is not there, or of another type, or not installed."""
-    there = case.target.robot.services()
-    for service, wanted in case.target.services().items():
-        name = case.target.robot.resolve(service)
+    there = target.robot.services()
+    for service, wanted in target.services().items():
+        name = target.robot.resolve(service)
         kind = there.get(name, "")
         if not kind:
-            return f"there is no service '{name}'; is the driver running, and apply.service right?"
-        if kind != wanted:
-            return f"service '{name}' has the type {kind}; expected: {wanted}"
-        if not find_type(kind):
-            return (f"{kind} is not installed where this node runs; source the workspace that has "
-                    f"{kind.split('/')[0]}, or run the lines in `calls`")
-    return ""
-
-
-CONDITIONS = (unknown, too_heavy, too_far, compensated_otherwise, in_doubt, moves)
+            yield f"there is no service '{name}'; is the driver running, and apply.service right?"
+        elif kind != wanted:
+            yield f"service '{name}' has the type {kind}; expected: {wanted}"
+        elif not find_type(kind):
+            yield (f"{kind} is not installed where this node runs; source the workspace that has "
+                   f"{kind.split('/')[0]}, or run the lines in `calls`")
 
 
 def changes_wrench(target: Target) -> bool:
