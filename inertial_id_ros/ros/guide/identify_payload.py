@@ -21,13 +21,14 @@ from ...apps.guide.show import LONGEST_MOTION, End, Show, Wanted, interrupted, s
 from ...cli import Parser, exit_status
 from ...errors import InertialIdError
 from ...estimate import UNOBSERVED
-from ...io.files import config_file, write_atomically
+from ...io.files import config_file, report_file, write_atomically
 from ...settings import SENSORS
 from ..program import Children, stop_flag
 from ..services import TILT, TURN, describe_missing
 from .node_link import LATEST, SETUP, NodeLink
 from .robot import Robot, Trajectory
 
+NAME = "identify_payload_%Y%m%d-%H%M%S"  # of a saved estimate, and of a report
 WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
 # Corners of a box around the payload in the frame of the sensor [m], where nobody gave one.
 USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
@@ -47,7 +48,6 @@ class Session:
         self.link, self.options, self.show = link, options, show
         self._is_identifying, self._saved, self._status = False, "", cli.CHECK_FAILED
         link.on_message = self._progress
-        link.connect()
         self.robot = Robot(link, options)
 
     def run(self) -> End:
@@ -141,7 +141,7 @@ class Session:
                 self._have_moved(TURN if TURN in missing and TILT not in missing else TILT)
         assert known is not None  # as there is progress
         self._is_identifying, self.show.found = False, known
-        self._saved = f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}"
+        self._saved = time.strftime(NAME)
         self.show.say(self.link.call("save", name=self._saved), True)
         outside = np.abs(known.report[1:4] - box.mean(axis=0)) - 2.0 * known.sigma[1:4]
         if (outside > 0.5 * np.ptp(box, axis=0)).any():
@@ -325,13 +325,10 @@ def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:
     show = Show(options.yes, options.json or not sys.stdout.isatty())
     try:
         with Children() as children, NodeLink(options.node, stop) as link:
-            if not link.find():
-                show.say(f"no node '{options.node}' runs; one is started")
-                link.start(children, options.arguments)
+            link.connect(children, options.arguments, show.say)
             end = Session(link, options, show).run()
             show.step("report")
-            path = options.report / f"identify_payload_{time.strftime('%Y%m%d-%H%M%S')}.html"
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path = report_file(options.report, Path(time.strftime(NAME)))
             write_atomically(path, session_page(show, end))
             show.say(f"report: {path}")
             show.end(end)

@@ -97,22 +97,19 @@ class NodeLink:
             self.stop.wait(POLL)
         return True
 
-    def find(self, seconds: float = LOOK) -> bool:
-        """Wait until the node offers its services, at most so long; True if it does."""
-        return self.wait(seconds, lambda: f"{self.name}/apply" in self.client.services())
+    def connect(self, children: Children, arguments: Sequence[str], say: Callable[[str], None]
+                ) -> None:
+        """Find the node, or start it and say so, read its settings, and listen to it (raises
+        NoAnswer; InvalidData: the one that was started has ended)."""
+        def is_there() -> bool:
+            return f"{self.name}/apply" in self.client.services()
 
-    def start(self, children: Children, arguments: Sequence[str]) -> None:
-        """Start the node (raises InvalidData: it has ended; NoAnswer: it does not answer)."""
-        children.start("inertial_id_node", arguments)
-        end = time.monotonic() + START
-        while not self.find(POLL):
+        if not self.wait(LOOK, is_there):
+            say(f"no node '{self.name}' runs; one is started")
+            children.start("inertial_id_node", arguments)
+            self.wait(START, lambda: is_there() or children.describe_ended())
             if text := children.describe_ended():
                 raise InvalidData(text)
-            if time.monotonic() > end:
-                raise NoAnswer(f"node '{self.name}' does not answer within {START:g} s")
-
-    def connect(self) -> None:
-        """Read the settings of the node, and listen to it (raises NoAnswer)."""
         groups = sorted({name.split(".")[0] for name, _, _ in iter_settings(Settings())})
         values = self.client.parameters(self.name, groups)
         self.settings = settings_from_mapping({
