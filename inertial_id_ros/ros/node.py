@@ -34,7 +34,7 @@ from .estimation import LOOK, Estimation
 from .files import Files
 from .parameters import Parameters
 from .program import spin, start_ros, stop_flag
-from .services import IdentifyAction, Services
+from .services import Services
 from .streams import Subscriptions
 
 NAME = "inertial_id_node"
@@ -74,7 +74,7 @@ class InertialIdNode(LifecycleNode):
     def __init__(self) -> None:
         super().__init__(NAME, automatically_declare_parameters_from_overrides=True)
         self.failure: Exception | None = None  # of the last transition
-        self._action: IdentifyAction | None = None  # None: the node is not configured
+        self._offered: Services | None = None  # None: the node is not configured
         # /clock may come at 1 kHz, too fast for this executor: the thread of the streams hears it.
         self._sim_time = bool(self.get_parameter("use_sim_time").value)
         if self._sim_time:
@@ -100,7 +100,7 @@ class InertialIdNode(LifecycleNode):
 
     def _use_settings(self, settings: Settings) -> None:
         """Use other settings (raises InertialIdError where they cannot be used)."""
-        if self._action is None or replace(
+        if self._offered is None or replace(
                 self.settings, apply=settings.apply, motion=settings.motion) == settings:
             return
 
@@ -119,9 +119,8 @@ class InertialIdNode(LifecycleNode):
         self.estimation = estimation = Estimation(identifier, publishing, self.explain)
         estimation.note("file_failed", wrong)
         estimation.note("tare_not_used", unused)
-        Services(self)
+        self._offered, steady = Services(self), Clock(clock_type=ClockType.STEADY_TIME)
         ApplyService(self)
-        self._action, steady = IdentifyAction(self), Clock(clock_type=ClockType.STEADY_TIME)
         for period, routine in ((LOOK, estimation.look),
                                 (PERIOD, Diagnostics(self, estimation).report)):
             self.create_timer(period, routine, MutuallyExclusiveCallbackGroup(), clock=steady)
@@ -145,14 +144,14 @@ class InertialIdNode(LifecycleNode):
     @_transition
     def on_cleanup(self, state: LifecycleState) -> None:
         """End what configuring has begun."""
-        assert self._action is not None
+        assert self._offered is not None
         for made, destroy in ((self.timers, self.destroy_timer),
                               (self.services, self.destroy_service),
                               (self.publishers, self.destroy_lifecycle_publisher)):
             for one in {*made} - self._lasting:
                 destroy(one)
-        self._action.close()
-        self._action = None
+        self._offered.close()
+        self._offered = None
         self.estimation.worker.stop()
 
     @_transition
@@ -163,7 +162,7 @@ class InertialIdNode(LifecycleNode):
     def close(self) -> None:
         """End the threads, in any state."""
         with suppress(InertialIdError):  # the worker takes longer
-            if self._action is not None:
+            if self._offered is not None:
                 self.estimation.end("the node stops", STOP_TIME)
 
     def require_active(self) -> None:

@@ -54,11 +54,11 @@ def offer(node: "InertialIdNode", kind: Any, name: str, answer: Callable[[Any, A
 
 
 class Services:
-    """The services of a node."""
+    """The services of a node, and its action, of which one goal runs at a time."""
 
     def __init__(self, node: "InertialIdNode") -> None:
-        self._estimation, self._files = node.estimation, node.files
-        self._identifier = node.estimation.identifier
+        self._node, self._estimation, self._files = node, node.estimation, node.files
+        self._identifier, self._running = node.estimation.identifier, threading.Lock()
         # One change at a time; who only asks need not wait for it.
         offer(node, GetInertialParameters, "get_inertial_parameters", self._get_parameters,
               MutuallyExclusiveCallbackGroup())
@@ -72,6 +72,10 @@ class Services:
                 (SetTool, "set_tool", lambda request, _: self._change(
                     partial(self._use_tool, request.action, request.name)))):
             offer(node, kind, name, answer, changing)
+        self.close = ActionServer(  # of the action alone: the node destroys its services
+            node, Identify, "~/identify", self._execute, goal_callback=self._on_request,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+            callback_group=ReentrantCallbackGroup()).destroy
 
     def _get_parameters(self, request: Any, response: Any) -> str:
         estimation, target = self._estimation, request.target_frame.lstrip("/")
@@ -151,77 +155,26 @@ class Services:
         self._identifier.believe(replace(self._identifier.beliefs, tool=tool))
         return f"{text} is estimated from now on"
 
-
-def read_shape(request: Any) -> Shape | None:
-    """The shape of a request, in its frame_id; None: forget it (InvalidShape, InvalidData)."""
-    mesh, primitive = request.mesh, request.primitive
-    given = [name for name, is_there in (
-        ("primitive", primitive.type), ("mesh", len(mesh.triangles) or len(mesh.vertices)),
-        ("mesh_resource", request.mesh_resource), ("points", len(request.points))) if is_there]
-    if not given:
-        return None
-    if len(given) > 1:
-        raise InvalidShape(f"the request gives {' and '.join(given)}; give exactly one")
-    if given == ["primitive"]:
-        kind = conversions.PRIMITIVES.get(primitive.type, f"primitive of type {primitive.type}")
-        # Messages give the height of a cylinder first.
-        sizes = primitive.dimensions[::-1] if kind == "cylinder" else primitive.dimensions
-        shape = shape_from_primitive(kind, sizes, np.eye(4))
-    elif given == ["mesh"]:
-        vertices, faces = conversions.mesh_arrays(mesh)
-        if not np.isfinite(vertices).all() or not 0 <= faces.max(initial=-1) < len(vertices):
-            raise InvalidShape("mesh.vertices must be finite, and mesh.triangles name some of them "
-                               f"(it has {len(vertices)})")
-        with optional_packages("a shape from a mesh"):
-            import trimesh
-        shape = shape_from_mesh(trimesh.Trimesh(vertices, faces), np.eye(4))
-    elif given == ["mesh_resource"]:
-        scale = request.mesh_scale or 1.0
-        if not 0.0 < scale < np.inf:
-            raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
-        path = resolve_resource(request.mesh_resource)
-        shape = shape_from_mesh(load_mesh(path, scale), np.eye(4), False, path.name)
-    else:
-        shape = shape_from_points(conversions.coordinates(request.points))
-    return shape.place(conversions.pose_matrix(request.pose), bool(request.bounding))
-
-
-class IdentifyAction:
-    """The action server of the node; one goal runs at a time."""
-
-    def __init__(self, node: "InertialIdNode") -> None:
-        self._node, self._estimation = node, node.estimation
-        self._running = threading.Lock()
-        self._server = ActionServer(
-            node, Identify, "~/identify", self._execute, goal_callback=self._on_request,
-            cancel_callback=lambda _: CancelResponse.ACCEPT,
-            callback_group=ReentrantCallbackGroup())
-        self.close = self._server.destroy
-
     def _on_request(self, request: Any) -> GoalResponse:
         """Accept a goal, or reject it; the log says why, as rclpy has no word for its client."""
+        settings = self._node.settings
+        least = CONFIDENCE_95 * settings.alignment.position_sd
         try:
             self._node.require_active()
-            self._check(request)
+            for name in ("mass_accuracy", "com_accuracy", "inertia_accuracy", "timeout"):
+                if not 0.0 <= (value := getattr(request, name)) < math.inf:
+                    raise InvalidData(f"{name} is {value:g}; allowed: finite, not negative")
+            if settings.load.source == "wrench" and 0.0 < request.com_accuracy < least:
+                raise InvalidData(
+                    f"com_accuracy is {1e3 * request.com_accuracy:.3g} mm; no motion gives less "
+                    f"than {1e3 * least:.3g} mm: set alignment.position_sd to what the drawing of "
+                    "the mounting allows")
             if not self._running.acquire(blocking=False):
                 raise InvalidData("another goal runs; cancel it first")
         except InertialIdError as error:
             self._node.get_logger().warning(f"goal of ~/identify rejected: {error}")
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
-
-    def _check(self, goal: Any) -> None:
-        """Raise InvalidData where a goal cannot be reached, or makes no sense."""
-        for name in ("mass_accuracy", "com_accuracy", "inertia_accuracy", "timeout"):
-            if not 0.0 <= (value := getattr(goal, name)) < math.inf:
-                raise InvalidData(f"{name} is {value:g}; allowed: finite, not negative")
-        settings = self._node.settings
-        least = CONFIDENCE_95 * settings.alignment.position_sd
-        if settings.load.source == "wrench" and 0.0 < goal.com_accuracy < least:
-            raise InvalidData(
-                f"com_accuracy is {1e3 * goal.com_accuracy:.3g} mm; no motion gives less than "
-                f"{1e3 * least:.3g} mm: set alignment.position_sd to what the drawing of the "
-                "mounting allows")
 
     def _execute(self, handle: Any) -> Identify.Result:
         """Wait in a thread of the pool until a goal is reached, cancelled, or out of time."""
@@ -261,6 +214,40 @@ class IdentifyAction:
                 return outcome, f"timeout of {timeout:g} s{because}", handle.abort
             if self._estimation.streams is None or not self._node.context.ok():
                 return outcome, "the node stops", handle.abort
+
+
+def read_shape(request: Any) -> Shape | None:
+    """The shape of a request, in its frame_id; None: forget it (InvalidShape, InvalidData)."""
+    mesh, primitive = request.mesh, request.primitive
+    given = [name for name, is_there in (
+        ("primitive", primitive.type), ("mesh", len(mesh.triangles) or len(mesh.vertices)),
+        ("mesh_resource", request.mesh_resource), ("points", len(request.points))) if is_there]
+    if not given:
+        return None
+    if len(given) > 1:
+        raise InvalidShape(f"the request gives {' and '.join(given)}; give exactly one")
+    if given == ["primitive"]:
+        kind = conversions.PRIMITIVES.get(primitive.type, f"primitive of type {primitive.type}")
+        # Messages give the height of a cylinder first.
+        sizes = primitive.dimensions[::-1] if kind == "cylinder" else primitive.dimensions
+        shape = shape_from_primitive(kind, sizes, np.eye(4))
+    elif given == ["mesh"]:
+        vertices, faces = conversions.mesh_arrays(mesh)
+        if not np.isfinite(vertices).all() or not 0 <= faces.max(initial=-1) < len(vertices):
+            raise InvalidShape("mesh.vertices must be finite, and mesh.triangles name some of them "
+                               f"(it has {len(vertices)})")
+        with optional_packages("a shape from a mesh"):
+            import trimesh
+        shape = shape_from_mesh(trimesh.Trimesh(vertices, faces), np.eye(4))
+    elif given == ["mesh_resource"]:
+        scale = request.mesh_scale or 1.0
+        if not 0.0 < scale < np.inf:
+            raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
+        path = resolve_resource(request.mesh_resource)
+        shape = shape_from_mesh(load_mesh(path, scale), np.eye(4), False, path.name)
+    else:
+        shape = shape_from_points(conversions.coordinates(request.points))
+    return shape.place(conversions.pose_matrix(request.pose), bool(request.bounding))
 
 
 def describe_missing(outcome: Outcome, goal: Any) -> str:
