@@ -11,7 +11,6 @@ from ..estimate import Estimate, Outcome
 from ..kinds import INPUTS, LEVELS, Finding
 from .conversions import payload_text
 from .estimation import Estimation
-from .streams import publishing_nodes
 
 PERIOD = 1.0  # s between two reports
 LOG_PERIOD = 10.0  # s between log lines of one finding, or of the payload
@@ -54,14 +53,10 @@ class Diagnostics:
             return {}, False, "no message arrives: the node is inactive"
         self._counts = {topic.setting.removesuffix(".topic"): n
                         for topic, n in streams.counts.items()}
-        values = {f"{name} [messages]": str(count) for name, count in self._counts.items()}
         rates = {name: max(count - before.get(name, 0), 0) / (period + self._counted)
                  for name, count in self._counts.items()}
-        values |= {f"{name} [Hz]": f"{rate:.1f}" for name, rate in rates.items()}
         load = streams.load_topic.setting.removesuffix(".topic")
-        values[f"{load} is published by"] = ", ".join(
-            publishing_nodes(streams.node, streams.load_name))
-        return values, rates[load] > 0.0, (
+        return {f"{name} [Hz]": f"{rate:.1f}" for name, rate in rates.items()}, rates[load] > 0.0, (
             "receiving" if rates[load] else f"no message arrives: {load}")
 
     def _status(self, name: str, findings: list[Finding], values: dict[str, str], fine: bool,

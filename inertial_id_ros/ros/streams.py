@@ -120,12 +120,6 @@ class Subscriptions:
                 f"; nobody publishes {WRENCH.type}")
 
 
-def publishing_nodes(node: Node, topic: str) -> list[str]:
-    """The full names of the nodes that publish a topic, in order, each once."""
-    return sorted({f"{info.node_namespace.rstrip('/')}/{info.node_name}"
-                   for info in node.get_publishers_info_by_topic(topic)})
-
-
 def subscription_qos(topic: InputTopic) -> QoSProfile:
     """Best effort matches reliable and best-effort publishers; what is latched is reliable."""
     return latched(DEPTH) if topic.latched else QoSProfile(
