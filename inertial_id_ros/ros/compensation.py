@@ -3,7 +3,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -88,24 +88,20 @@ class CompensatedWrench:
             return
         for kind, stamp, labels, rows in samples:
             if kind is Wrenches:
-                self._compensate(stamp, labels[0], rows[0])
+                if (out := self._live.compensate(stamp, labels[0], rows[0])) is None:
+                    continue
+                message = WrenchStamped()  # parts that are made first would take twice as long
+                self._header = message.header
+                self._header.stamp, self._header.frame_id = time_message(stamp), labels[0]
+                f, t = message.wrench.force, message.wrench.torque
+                f.x, f.y, f.z, t.x, t.y, t.z = out
+                self._publisher.publish(message)
             elif (motion := self._live.motion) is None:
                 continue
             elif kind is JointStates:
                 motion.update(stamp, labels[0], rows[0])
             else:
                 motion.update_pose(stamp, labels[1].lstrip("/"), np.array(rows[0]))
-
-    def _compensate(self, stamp: int, frame: str, wrench: Sequence[float]) -> None:
-        out = self._live.compensate(stamp, frame, wrench)
-        if out is None:
-            return
-        message = WrenchStamped()
-        message.header.stamp, message.header.frame_id = time_message(stamp), frame
-        f, t = message.wrench.force, message.wrench.torque
-        f.x, f.y, f.z, t.x, t.y, t.z = out
-        self._header = message.header
-        self._publisher.publish(message)
 
     def publish_state(self, end: str = "") -> None:
         """Publish what is removed: when it changes and once a second; end: why it is the last."""
