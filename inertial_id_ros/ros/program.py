@@ -5,7 +5,6 @@ with processes of its own, which live no longer than it."""
 import importlib
 import math
 import os
-import random
 import re
 import signal
 import subprocess
@@ -46,13 +45,6 @@ def stop_flag() -> threading.Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     return stop
-
-
-def private_environment() -> dict[str, str]:
-    """This process's environment, in a ROS domain of its own on this machine if none is set."""
-    own = {"ROS_DOMAIN_ID": str(random.SystemRandom().randint(1, 100)),
-           "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
-    return {**({} if "ROS_DOMAIN_ID" in os.environ else own), **os.environ}
 
 
 def spin(executor: Any, stop: threading.Event, seconds: float = math.inf) -> None:

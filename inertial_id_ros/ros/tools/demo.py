@@ -5,6 +5,7 @@ the truth, with which its result is compared."""
 
 import argparse
 import os
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +17,7 @@ from ...apps.simulation.payload import PAYLOADS
 from ...cli import INTERRUPTED, Parser, exit_status
 from ...settings import SENSORS, Settings
 from ..guide.identify_payload import parse, run
-from ..program import Children, private_environment, stop_flag
+from ..program import Children, stop_flag
 
 MASS_TOLERANCE, COM_TOLERANCE = 0.02, 0.005  # relative; m
 WORDS = ("--mass-accuracy", "3", "--com-accuracy", "5", "--inertia-accuracy", "0",
@@ -54,7 +55,9 @@ def _run(options: argparse.Namespace) -> int:
     payload = PAYLOADS[CobotSettings(payload=options.payload, seed=options.seed).payload]
     Settings().replace({"estimator.method": options.method})
     stop = stop_flag()
-    os.environ.update(private_environment())
+    if "ROS_DOMAIN_ID" not in os.environ:  # else the user has chosen it
+        os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
+        os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     with TemporaryDirectory() as state, Children() as children:
         children.start("simulate_cobot", [
             "--motion", "commanded", "--payload", options.payload, "--sensor", options.sensor,
