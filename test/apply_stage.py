@@ -2,8 +2,6 @@
 """A running node with an estimate and an arm at rest, to which payloads can be applied, and
 stand-ins of the drivers and controllers that take them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

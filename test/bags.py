@@ -2,8 +2,6 @@
 """Small recordings of a moving arm, whose wrench is independent of the package (`scenes`); the same
 motion can be recorded as transforms or as joint states with a robot description."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

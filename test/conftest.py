@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Shared test set-up: one thread a process, a home of its own, a ROS domain of its own, marks."""
 
-from __future__ import annotations
-
 import os
 
 # Before numpy is imported; the processes that tests start inherit it. Threads of several processes

@@ -2,8 +2,6 @@
 """Random identification problems: bodies, motions, noise, and the factors of all rows; random cases
 for tests of estimators, and what they are judged by."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from types import SimpleNamespace

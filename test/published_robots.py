@@ -4,8 +4,6 @@
 Sousa and Cortesao 2014, Tables 1, 2 and 5 to 7.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import cvxpy as cp

@@ -2,8 +2,6 @@
 """A graph of nodes that records what targets tell it, and a payload in a turned and shifted frame
 whose numbers are plain sums over points."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace

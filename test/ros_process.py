@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Helpers for tests of ROS processes: start one, feed it a simulated robot, listen, call, stop."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random
@@ -330,7 +328,7 @@ class Stage:
         self.processes.append(RosProcess(self.domain, *command))
         return self.processes[-1]
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> "Stage":
         return self
 
     def __exit__(self, *_: object) -> None:

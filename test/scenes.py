@@ -2,8 +2,6 @@
 """What a wrist sensor and encoders of a UR5 measure, with the truth: MuJoCo gives the motion of the
 sensor, and payloads are point masses, whose wrench is Newton's law point by point; no regressor."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -106,7 +104,7 @@ class Stream(NamedTuple):
     stamp: Array
     rows: Array
 
-    def part(self, which: Array | slice) -> Stream:
+    def part(self, which: Array | slice) -> "Stream":
         """Some of them."""
         return self._replace(at=self.at[which], stamp=self.stamp[which], rows=self.rows[which])
 
@@ -125,7 +123,7 @@ class Recording(NamedTuple):
     points: Points
     streams: list[Stream]
 
-    def changed(self, **changes: Callable[[Stream], Stream | list[Stream]]) -> Recording:
+    def changed(self, **changes: Callable[[Stream], Stream | list[Stream]]) -> "Recording":
         """With other streams in place of `wrench` or `motion`."""
         out: list[Stream] = []
         for name, stream in zip(("motion", "wrench"), self.streams, strict=True):

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The interface without ROS: arrays in, estimates out, clear mistakes."""
 
-from __future__ import annotations
-
 import doctest
 import json
 from pathlib import Path

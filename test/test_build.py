@@ -2,8 +2,6 @@
 """The build files, the interfaces, the stand-in for tf_transformations, and the documentation: it
 agrees with the code, and the code that it shows finds the payload."""
 
-from __future__ import annotations
-
 import json
 import re
 import runpy

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """How programs start and end: one line for an error or a missing package, none after a signal."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a finding puts in doubt is not passed on, whichever way it is asked for."""
 
-from __future__ import annotations
-
 from string import Formatter
 
 import numpy as np

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Conventions of the inertial parameters, against Pinocchio, MuJoCo and finite differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pinocchio as pin
 from scenes import GRAVITY, Points, body, in_sensor, moved

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Bags are read whole or refused in one sentence, and the topics that can be meant are used."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The checks at rest: a right set-up passes, and each fault makes the row that names it wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -2,8 +2,6 @@
 """What motions of the guide tell: what is recorded of them, which faults of a set-up the small one
 names, what the proof accepts, and that they stay within limits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from xml.etree import ElementTree
 

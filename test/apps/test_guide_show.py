@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What a session prints, asks and reports."""
 
-from __future__ import annotations
-
 import io
 import json
 from xml.etree import ElementTree

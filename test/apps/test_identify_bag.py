@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`identify_bag`: what comes out of recordings, exit statuses, files, and mistakes of users."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """`identify_robot` on an arm that MuJoCo simulates: prediction, consistency, files in and out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from xml.etree import ElementTree

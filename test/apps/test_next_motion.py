@@ -2,8 +2,6 @@
 """The arm as a planner sees it, motions for an identification, and the command `plan_excitation`:
 speeds, heights and limits by MuJoCo, distances by hand, the check of every trajectory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import mujoco

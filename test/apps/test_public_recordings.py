@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Public recordings of real robots with loads that are known."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

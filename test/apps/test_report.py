@@ -2,8 +2,6 @@
 """The report: one page with the numbers of the estimate, predictions of unseen data, and a verdict
 whose reasons and advice are those of the findings."""
 
-from __future__ import annotations
-
 import json
 import re
 from types import SimpleNamespace

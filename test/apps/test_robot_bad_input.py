@@ -2,8 +2,6 @@
 """`identify_robot` names by joint what is wrong with a recording, writes nothing then, and refuses
 nothing that may be right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple

@@ -2,8 +2,6 @@
 """The methods of the papers by command and API: published answers, bounds that hold, mistakes; with
 motor currents, and with several recordings."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

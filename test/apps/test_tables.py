@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Tables as people have them hold the samples that were written, or are refused by name."""
 
-from __future__ import annotations
-
 import json
 from io import BytesIO
 from pathlib import Path

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A simulated arm that tilts its wrist to and fro, and what a faulty set-up makes of it."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 import numpy as np

@@ -2,8 +2,6 @@
 """From samples to the payload and the load to remove: every way in gives the truth, however the
 samples come, and what happens to the payload is named and followed."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

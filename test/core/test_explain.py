@@ -2,8 +2,6 @@
 """What explains a window: against closed forms and dense linear algebra, and on wrenches beside
 which something acts, errors of the set-up among them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache

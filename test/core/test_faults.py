@@ -2,8 +2,6 @@
 """Faults of the inputs by whether they are named in time, never fresh and wrong, followed by
 the truth again, and the same live and offline."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Which load is removed, and the wrench without it, against the payload that made it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

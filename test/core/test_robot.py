@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Robot descriptions, and the motion of a chain against Pinocchio's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

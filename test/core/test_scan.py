@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Rows and filters of the scan, against the payload behind the wrench and dense least squares."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

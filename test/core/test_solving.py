@@ -2,8 +2,6 @@
 """Every estimator and weighting, from samples to the payload; rows that a blend is made of;
 intervals and verdicts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

@@ -2,8 +2,6 @@
 """From samples of all streams to motion and wrench, against MuJoCo's motion of the same arm; what
 streams remember and name beside it, and where frames lie."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

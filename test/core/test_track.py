@@ -2,8 +2,6 @@
 """Samples in order, whatever arrives; a signal in bins: its derivatives against closed forms, and
 faults in it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -2,8 +2,6 @@
 """`density` against brute-force optima, closed forms and least squares; what it claims without a
 shape, on bodies of every size and place, and with one that may be wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 ``lmi.support: ellipsoids`` all mass is in a union of ellipsoids (Wensing et al. 2017, Corollary 2),
 against point masses that fill it."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

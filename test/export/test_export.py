@@ -2,8 +2,6 @@
 """Every format is read back to the same body by a parser that the package does not use for it; what
 may be exported of an estimate, and the command."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

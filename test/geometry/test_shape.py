@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Shapes against closed forms and trimesh, and the errors a user can make."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

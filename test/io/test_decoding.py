@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Serialised messages become the samples that an independent library wrote, in both byte orders."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -2,8 +2,6 @@
 """Constraints on bodies hold exactly for the bodies they describe; feasibility of base parameters:
 published answers, certificates, and cvxpy's opinion."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import cvxpy as cp

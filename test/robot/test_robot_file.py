@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Robot files: whatever is written can be read again, for robots of many joints, too."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -2,8 +2,6 @@
 """Fits reach the optimum that cvxpy finds on all rows, and a description is trusted as far as the
 data do not contradict it, body by body."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import cvxpy as cp

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Robots of mass points: base-link rows, boxes, and a prior that leaves the data alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pinocchio as pin
 import pytest

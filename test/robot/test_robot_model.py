@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint-torque regressors agree with MuJoCo, with the balance of energy, and with themselves."""
 
-from __future__ import annotations
-
 import mujoco
 import numpy as np
 import pinocchio as pin

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Rows of recordings keep the truth; rest, tilt, delay, gains and terms of joints are found."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

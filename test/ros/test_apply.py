@@ -2,8 +2,6 @@
 """A payload reaches the driver of a robot, or the parameters of a controller of ros2_control, and
 comes back by undo; what is in doubt is not told. What other drivers are sent is in test/targets."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

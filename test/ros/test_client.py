@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The client of the payload, against a publisher that lies, dies, restarts, stalls and floods."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections import deque

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What the node promises about its main topic, between processes."""
 
-from __future__ import annotations
-
 import signal
 import time
 from functools import partial

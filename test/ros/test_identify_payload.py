@@ -3,8 +3,6 @@
 in them but the wiggle that finds some; interrupted, it leaves an arm at rest. From check to applied
 payload it is led in `test_demo`; each check by itself is tested in `test_guide_checks`."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys
@@ -72,7 +70,7 @@ class Session:
         client.spin_until(lambda: self.of(event) or self.has_ended, 150.0)
         assert self.of(event), self.text
 
-    def finish(self) -> Session:
+    def finish(self) -> "Session":
         """Wait for its end."""
         self.status, _ = self.process.finish(400.0)
         return self

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The same recording played to the running node and read offline gives the same answer."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Execution of a motion, and what stops it, with a stand-in of a trajectory controller."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import Future
 

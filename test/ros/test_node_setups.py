@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The node in other surroundings: joint torques, no optional packages, two arms, examples."""
 
-from __future__ import annotations
-
 import sys
 import time
 from array import array

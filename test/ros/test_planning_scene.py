@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Objects of a planning scene as obstacles; the scene's own types stand in as plain objects."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What other nodes have and answer, asked by a node of this process."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -2,8 +2,6 @@
 """The node simulate_cobot as a process: rates, stamps, latched topics, clean exit, user errors; and
 what it offers when it is commanded: trajectories and payload."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from concurrent.futures import Future

@@ -1,8 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Settings: every kind of bad value is refused in words; every layout of a file is read."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

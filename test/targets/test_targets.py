@@ -2,8 +2,6 @@
 """What each driver or controller is sent for a payload in a turned and shifted frame, against sums
 over points; what it tells, is given back, and why it is not sent."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from types import SimpleNamespace
