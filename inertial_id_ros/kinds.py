@@ -137,18 +137,18 @@ INPUTS = {
 
 SETUP = {
     "sign_wrong": Kind(
-        "error", "the mass fits as {mass:.2f} kg: the wrench has the opposite sign, or the driver "
+        "error", "the best mass is {mass:.2f} kg: the wrench has the opposite sign, or the driver "
         "compensates more than is carried{why}", "set wrench.convention to the other value; or the "
         "payload on the robot to 0, or precompensated.*", EVERYTHING),
     "frame_wrong": Kind(
         "error", "the wrench does not turn as its frames do{why}",
         "check wrench.sensor_frame, the order of the axes, and gravity.frame", EVERYTHING),
     "reference_contradicted": Kind(
-        "error", "the mass fits as {mass:.3f} kg, load.reference_mass is {reference:.3f} kg: "
+        "error", "the best mass is {mass:.3f} kg, load.reference_mass is {reference:.3f} kg: "
         "{ratio:.3g} times as much{why}", "units, gain or sign of the wrench, what the driver "
         "compensates; or another body is carried", EVERYTHING),
     "load_unexplained": Kind(
-        "warning", "nothing explains the wrench since {seconds:.0f} s: {force:.2g} N remain",
+        "warning", "nothing has explained the wrench for {seconds:.0f} s: {force:.2g} N remain",
         "is anything touching the payload? check sensor frame and gravity frame", PRESENT),
     "robot_wrong": Kind(
         "error", "no payload explains the joint torques{why}",
@@ -162,20 +162,20 @@ SETUP = {
     "base_moves": Kind(
         "warning", "the payload is accelerated as a whole, horizontally, by {acceleration:.2g} "
         "m/s^2 (root mean square): the base of the robot moves (AGV, crane); taken into account",
-        "identify where it stands"),
+        "identify while the base stands still"),
     "bias_drifts": Kind(
         "warning", "the zero of the sensor drifts by {force_rate:.2g} N and {torque_rate:.2g} N m "
         "in a minute; the payload has not changed",
         "let the sensor warm up; look for a loose mount or a temperature that changes"),
     "hysteresis": Kind(
         "warning", "the reading lags behind its own changes by {share:.1%} of them; intervals are "
-        "wider", "tighten the mounting; a sensor with less"),
+        "wider", "tighten the mounting, or use a sensor with less hysteresis"),
     "cable": Kind(
         "warning", "something pulls towards one point of the room with {tension:.2g} N; intervals "
         "are wider", "lead cables and hoses along the arm"),
     "constant_force": Kind(
         "warning", "a force of {force:.2g} N is constant in the room; the interval of the mass "
-        "holds it", "look for a balancer or a hand; check the robot description"),
+        "allows for it", "look for a balancer or a hand; check the robot description"),
     "removed_payload": Kind(
         "warning", "the driver compensates {mass:.3f} kg; what is published is the sum",
         "remove the payload on the robot, or set precompensated.* to it: results are better then"),
@@ -186,7 +186,7 @@ SETUP = {
 
 PAYLOAD = {
     "contact": Kind(
-        "warning", "the wrench does not fit the payload since {seconds:.1f} s: something is "
+        "warning", "the wrench has not fitted the payload for {seconds:.1f} s: something is "
         "touched; that time is left out ({count} so far)",
         "move freely, so that contact and payload can be told apart", PRESENT),
     "payload_changed": Kind(
@@ -198,11 +198,11 @@ PAYLOAD = {
         "warning", "a constant offset in the axes of the sensor: a contact that moves with it, or "
         "another zero; it stays in the compensated wrench", "~/reset if the sensor was zeroed"),
     "payload_walks": Kind(
-        "info", "mass or centre of mass change slowly; the estimate is of now",
+        "info", "mass or centre of mass are changing slowly; the estimate is the present one",
         "nothing, where it pours or slides on purpose"),
     "not_rigid": Kind(
-        "warning", "about {share:.0%} of the payload swing by themselves at {frequency:.1f} Hz; "
-        "the inertia is not claimed",
+        "warning", "about {share:.0%} of the payload swings freely at {frequency:.1f} Hz; "
+        "the inertia counts as unknown",
         "move more slowly, fill up or fasten what is loose; stiffen the mount", INERTIA),
     "estimate_lost": Kind(
         "warning", "nothing explained the wrench for long; all data are dropped", "move freely"),

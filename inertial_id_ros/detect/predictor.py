@@ -120,10 +120,11 @@ class Predictor:
         return Forecast(residual, out, before, slopes, squares)
 
     def learn(self, row: Row, noise: Array | None = None) -> tuple[Forecast, Array]:
-        """Learn an independent row; gives its forecast and log-likelihoods (h,).
+        """Update all h filters with a row (Kalman), and their scores; gives its forecast and
+        log-likelihoods (h,).
 
         Args:
-            noise: (c,) variance of it; None: as `noise` says.
+            noise: (c,) variance of the row, times `louder` of each filter; None: that of `noise`.
         """
         seen = self.predict(row, self.noise(row) if noise is None else self.louder[:, None] * noise)
         likelihood = -0.5 * (seen.squares + np.linalg.slogdet(2.0 * np.pi * seen.covariance)[1])
@@ -151,7 +152,8 @@ class Predictor:
         return np.repeat(self.scale * self._noise(row), self._size, axis=1)
 
     def _noise(self, row: Row) -> Array:
-        """Variance (h, g) at scale 1: of the sensor; of accelerations and stamps by the payload."""
+        """Variance (h, g) of a row before it is scaled: the sum of those of the sensor, and of what
+        errors of accelerations and stamps make of the payload."""
         linear, angular = np.square(ACCELERATION)
         phi = self.mean[:, PHI]
         squares = phi**2 + np.diagonal(self.covariance, axis1=1, axis2=2)[:, PHI]

@@ -78,8 +78,12 @@ def update(log: Array, spectrum: Array, power: Array, count: Array, mean: Array,
 
 
 def cost_of_choice(log: Array, mean: Array, spread: Array, spectrum: Array, count: Array) -> float:
-    """What strengths (2, c) take off the evidence (Laplace): their prior, and how exactly they had
-    to be chosen."""
+    """What the evidence loses because the strengths log (2, c) of the noise were fitted, too: their
+    prior with mean and spread, and half of the log-determinant of their precision (Laplace).
+
+    Args:
+        spectrum: (k, c) of each kind of noise; count: (k, 6) free modes.
+    """
     total = 0.5 * float(np.sum(((log - mean) / spread) ** 2))
     for k, one in enumerate(log):
         share = spectrum * np.exp(one)

@@ -95,8 +95,8 @@ class Rows:
         """What noise of the encoders adds to the modes of the regressor (k, 6, 10).
 
         Accelerations of a slow motion are nothing but noise at higher frequencies; a load that is
-        multiplied with noise seems lighter than it is. Each mode is multiplied with the share of
-        signal in its power (Wiener), where the noise is that of the highest frequencies.
+        multiplied with noise seems lighter than it is. Of each mode this is the share of its power
+        that is no signal (Wiener), where the noise is that of the highest frequencies.
         """
         motion = self.window.motion
         bins = np.concatenate([motion.acceleration, motion.alpha], 1)

@@ -253,7 +253,8 @@ class Streams:
             rows @ np.asarray(place.toDualActionMatrix()).T)
 
     def _compare(self, motion: Motion, finished: bool) -> None:
-        """Find where the frame of the wrench lies by its transforms and the arm's motion."""
+        """Find where the frame that messages name lies on the arm, by comparing its motion by
+        transforms with that by joints; a new answer is a restart."""
         if self.chain is None or self._uses_transforms:
             return
         base, is_known = link_names(model_of(self.urdf)[0])[0], self._place.place is not None

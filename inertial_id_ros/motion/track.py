@@ -229,8 +229,12 @@ class Faults:
         self._seen = self._jump = 0  # stamps of the newest sample, and of the last jump
 
     def update(self, centres: IntArray, reach: int, off: Array) -> np.ndarray:
-        """Judge the samples of the next bins (n,), from so long before their centres to after them
-        [ns], which quartics miss by so much (n,) [rad or m]. True (n,): they count for nothing."""
+        """Note the faults of samples in the next n bins; True (n,) where a bin must not be used.
+
+        Args:
+            centres: (n,) [ns] of the bins; reach: [ns] before and after, in which samples count.
+            off: (n,) by how much quartics miss the samples [rad or m].
+        """
         part = self._ring.between(self._seen, int(centres[-1]) + reach)
         stamps, rows = self._ring.stamps[part], self._ring.rows[part]
         if len(stamps) > 1:
@@ -249,7 +253,8 @@ class Faults:
         return hidden
 
     def _find_frozen(self, column: int, stamps: IntArray, change: Array) -> None:
-        """Judge each time without a change; the last one may go on."""
+        """Note where one column has not changed for so long that it must be frozen: in `lasting`
+        while that goes on, in `new` where it has ended by a jump."""
         moves = np.flatnonzero(change)
         begins, ends = np.append(self._since[column], stamps[moves + 1]), stamps[[*moves, -1]]
         self._since[column] = begins[-1]

@@ -226,8 +226,8 @@ class Estimation:
         self._show(outcome)
 
     def _show_changes(self) -> None:
-        """Show what the identifier says now, where that is another than it said before, or where
-        there are other findings."""
+        """Publish the identifier's outcome where it or its findings differ from what was published
+        last; an estimate that was asked for since, and is newer, stays, perhaps as stale."""
         outcome, shown = self.identifier.outcome, self.outcome
         if isinstance(outcome, Estimate) and (
                 outcome.stamp_ns < shown.stamp_ns <= self.identifier.streams.newest):

@@ -1,6 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What ~/apply refuses: one function for each condition. Each gives a sentence, or none where the
-condition is met. What one kind of target refuses stands in `Target.refusals`."""
+"""What ~/apply refuses of a payload that it has found: one function for each condition, which gives
+a sentence, or none where the condition is met. What one kind of target refuses stands in
+`Target.refusals`; that there is no payload, or nothing to undo, in `apply`."""
 
 import math
 import time

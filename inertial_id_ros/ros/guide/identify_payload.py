@@ -88,7 +88,7 @@ class Session:
                     else "Sign, frame and gravity are open. Can you tilt the wrist by hand?")
         if (self.options.motion or self.options.check) and not self.show.ask(question):
             raise done if self.options.check else End(
-                cli.INTERRUPTED, "not agreed to; nothing has moved")
+                cli.INTERRUPTED, "you did not agree; nothing has moved")
         if not self.options.check:
             self.link.call("reset")
             self.link.since, self._is_identifying = time.monotonic(), True
@@ -187,7 +187,7 @@ class Session:
         if self.options.dry_run:
             return End(cli.OK, "Identified and proved. Nothing was applied (--dry-run).")
         if not self.show.ask(f"Send this payload to {target}?"):
-            return self._end("Identified and proved; applying it was not agreed to.")
+            return self._end("Identified and proved; you declined to apply it.")
         answer = self.link.apply(target, self._saved, send=True)
         self.show.say(answer.message, answer.success)
         if answer.success:
