@@ -23,9 +23,9 @@ from .bank import PAYLOAD, TURN, Bank, Kind
 from .predictor import Forecast, Predictor
 from .row import ALL, APART, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
 
-ENTER, LEAVE = 8.0, 4.0  # deviations; a contact that is larger shows in so few rows
+ENTER, LEAVE = 8.0, 4.0  # deviations of a row from its forecast: far off above, calm below
 ACCURACY = 0.3  # of the square of the sensor's accuracy, that a row may be off
-FAR, CALM = 3, 5  # successive rows; as many as are far off are learnt at once
+FAR, CALM = 3, 5  # successive rows that are far off for a suspicion, and calm for its end
 SETTLED = 2 * HALF  # bins after the onset, from which on rows hold nothing from before
 BEHIND = 2 * SETTLED  # bins after which a row is learnt
 STEADY = 0.2  # share of the time since the onset for which a change must be steady

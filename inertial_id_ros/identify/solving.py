@@ -45,8 +45,9 @@ def plain_rows(fit: Fit, apart: Array) -> tuple[Array, ...]:
 
 
 def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
-    """The payload of the estimator: answer (10,) at the scales that the data tell, None where there
-    is none, and covariance (10, 10) at the data sheet's."""
+    """phi (10,) of the payload by the configured estimator, with noise as the data tell it; None
+    where there is none. The tool, and what the driver compensates, are taken out before. And its
+    covariance (10, 10) with noise as of the data sheet, widened by what the two answers differ."""
     beliefs, estimator, settings = basis.beliefs, basis.estimator, basis.settings
     apart: Array = np.zeros(10)
     more: Array = np.zeros((10, 10))

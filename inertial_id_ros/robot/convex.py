@@ -180,8 +180,9 @@ def require(is_good: Any, what: str, given: Any, wanted: str) -> None:
 
 
 def entries(given: Any, what: str, **shapes: tuple[int, ...] | None) -> dict[str, Any]:
-    """A mapping that holds nothing else, without its empty values; those of a shape (none: a single
-    number) as finite numbers (raises InvalidSetting)."""
+    """What a user wrote as a mapping, without its empty values (raises InvalidSetting: another key
+    or shape; `what` names it). Each allowed key has the shape of its finite numbers, () for one;
+    None leaves its value as it is."""
     require(isinstance(given, Mapping) and set(given) <= set(shapes), what, given,
             "a mapping of " + ", ".join(shapes))
     out = {key: value for key, value in given.items() if value is not None}

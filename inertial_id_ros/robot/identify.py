@@ -213,10 +213,16 @@ def check_motion(model: RobotModel, filtered: RowFilter) -> list[str]:
 
 def follow(model: RobotModel, filtered: RowFilter, unit: Array | float = 1.0, sign: float = 1.0,
            order: Sequence[int] | slice = slice(None)) -> tuple[Array, Array]:
-    """Residual (joints,) of efforts, of this sign, by the description's torque, the speed, and its
-    sign, norms about the means; no factor is negative, as friction brakes. And efforts over the
-    description's torques (joints,); NaN where these are not most of the effort. unit: of positions
-    (joints,) in rad or m; order: of the recorded joints that they are of."""
+    """Fit `sign` times each effort by the description's torque, the speed and the sign of the
+    speed, all less their means, with factors that are not negative, as friction brakes.
+
+    Args:
+        unit: factor (joints,) of recorded positions; order: recorded joint of each of the model.
+
+    Returns:
+        Norm (joints,) of what is left of the effort, in its unit. Factor (joints,) of the torque;
+        NaN where torques make less than most of the effort.
+    """
     def columns(*motion: Array) -> Array:
         q, dq, ddq = (unit * each[:, order] for each in motion)
         return np.stack([model.described_torque(q, dq, ddq), dq, mean_sign(dq, ddq, _SPEED, BIN)],

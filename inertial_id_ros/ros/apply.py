@@ -98,7 +98,9 @@ class ApplyService:
         return text
 
     def _planned(self, saved: str, target: Target, before: Values) -> tuple[Plan, Estimate, Record]:
-        """What is to be sent of a saved estimate, or of the newest one (raises InertialIdError)."""
+        """The plan for a saved estimate, or for the newest where `saved` is empty; its payload in
+        the frame that the target wants; and a record of both. `refusals` are not asked yet (raises
+        InertialIdError: no fresh or usable estimate, or that frame moves against the sensor)."""
         payload, evidence = self._saved(saved, target) if saved else self._newest(target)
         frame = target.frame(before).lstrip("/")
         if frame not in ("", payload.frame_id):
