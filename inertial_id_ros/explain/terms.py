@@ -64,10 +64,8 @@ class Term:
     is_inexact = takes_inertia = False
     sd: Array
     mean: Array
-
-    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
-        """What it adds to the reading (n, 6) of each row, at values (q,)."""
-        raise NotImplementedError
+    # What it adds to the reading (n, 6) of each of the rows, for phi (10,) and values (q,).
+    wrench: Callable[[Rows, Array, Array], Array]
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         """The effect at values (q,) on a load (k, 6) that passes through it; slopes are found by

@@ -14,7 +14,7 @@ from .conversions import PRIMITIVES, mesh_arrays, pose_matrix
 from .program import find_type
 from .ros_client import TIMES, RosClient
 
-TYPE, SERVICE = "moveit_msgs/msg/PlanningScene", "moveit_msgs/srv/GetPlanningScene"
+SCENE, SERVICE = "moveit_msgs/msg/PlanningScene", "moveit_msgs/srv/GetPlanningScene"
 ANSWER = 3.0  # s
 REMOVED = b"\x01"  # CollisionObject.REMOVE
 
@@ -43,7 +43,7 @@ class SceneWatch:
         self.obstacles, self._read, self.has_changed = [], None, False
         service = next((name for name, kind in self._client.services().items()
                         if kind == SERVICE), "")
-        if (service or TYPE in self._client.topics().values()) and find_type(TYPE) is None:
+        if (service or SCENE in self._client.topics().values()) and find_type(SCENE) is None:
             raise InvalidShape("a planning scene is published, and moveit_msgs is not installed "
                                "here: its objects are not known")
         whole = self._whole if not service else self._client.call(

@@ -96,10 +96,12 @@ class UniversalRobots(Target):
             why = "it is unobserved; the robot takes it for zero"
         return Plan(values_of(payload, not why), (f"the inertia: {why}",) if why else ())
 
-    def request(self, values: Values) -> Values:
+    def send(self, values: Values) -> None:
         if "payload" in self.robot.request_fields(self.service):
-            return {"payload": _inertia(values)}
-        return {"mass": values[MASS], "center_of_gravity": _xyz(values[COM]), **_entries(values)}
+            self.call({"payload": _inertia(values)})
+        else:
+            self.call({"mass": values[MASS], "center_of_gravity": _xyz(values[COM]),
+                       **_entries(values)})
 
 
 class Franka(Target):
@@ -133,13 +135,14 @@ class Franka(Target):
             yield (f"robot_mode is {int(state.robot_mode)}; the robot takes a load only in mode "
                    f"{self.idle} (idle): deactivate the controllers that command it")
 
-    def request(self, values: Values) -> Values:
+    def send(self, values: Values) -> None:
         names = self.robot.request_fields(self.service)
         if names and "mass" not in names:
-            return {"load_inertia": {"header": {"frame_id": self.frame({})},
-                                     "inertia": _inertia(values)}}
-        tensor = tensor_from_six(values[INERTIA]).flatten(order="F").tolist()
-        return {"mass": values[MASS], "center_of_mass": values[COM], "load_inertia": tensor}
+            self.call({"load_inertia": {"header": {"frame_id": self.frame({})},
+                                        "inertia": _inertia(values)}})
+        else:
+            tensor = tensor_from_six(values[INERTIA]).flatten(order="F").tolist()
+            self.call({"mass": values[MASS], "center_of_mass": values[COM], "load_inertia": tensor})
 
 
 class XArm(Target):
@@ -152,8 +155,8 @@ class XArm(Target):
     left_out = ("the inertia: set_tcp_load takes none",)
     notes = ("the controller forgets it when it restarts, unless its configuration is saved",)
 
-    def request(self, values: Values) -> Values:
-        return {"weight": values[MASS], "center_of_gravity": _millimetres(values)}
+    def send(self, values: Values) -> None:
+        self.call({"weight": values[MASS], "center_of_gravity": _millimetres(values)})
 
 
 class Dobot(Target):
@@ -164,8 +167,8 @@ class Dobot(Target):
     success = ("res", 0)
     left_out = ("the inertia: SetPayload takes none",)
 
-    def request(self, values: Values) -> Values:
-        return {"load": values[MASS], **_xyz(_millimetres(values))}
+    def send(self, values: Values) -> None:
+        self.call({"load": values[MASS], **_xyz(_millimetres(values))})
 
 
 class Doosan(Target):
@@ -205,10 +208,10 @@ class Doosan(Target):
         name = {"name": values["name"]}
         if MASS in values:
             with suppress(InertialIdError):  # there was none
-                self.call(*self._beside("config_delete_tool"), name)
-            self.call(*self._beside("config_create_tool"), {
-                **name, "weight": values[MASS], "cog": _millimetres(values), "inertia": [0.0] * 6})
-        self.call(*self._beside("set_current_tool"), name)
+                self.call(name, *self._beside("config_delete_tool"))
+            self.call({**name, "weight": values[MASS], "cog": _millimetres(values),
+                       "inertia": [0.0] * 6}, *self._beside("config_create_tool"))
+        self.call(name, *self._beside("set_current_tool"))
 
 
 class Fanuc(Target):
@@ -221,11 +224,11 @@ class Fanuc(Target):
     left_out = ("the products of inertia: it takes the moments about the axes only",)
     notes = ("it takes effect only for the schedule in use, with payload compensation enabled",)
 
-    def request(self, values: Values) -> Values:
+    def send(self, values: Values) -> None:
         moments = np.diagonal(tensor_from_six(values[INERTIA])).tolist()
-        return {"payload_schedule_id": self.settings.apply.schedule, "mass": values[MASS],
-                **{f"cg_{axis}": x for axis, x in _xyz(values[COM]).items()},
-                **{f"in_{axis}": x for axis, x in _xyz(moments).items()}}
+        self.call({"payload_schedule_id": self.settings.apply.schedule, "mass": values[MASS],
+                   **{f"cg_{axis}": x for axis, x in _xyz(values[COM]).items()},
+                   **{f"in_{axis}": x for axis, x in _xyz(moments).items()}})
 
 
 # ---- controllers ---------------------------------------------------------------------------------

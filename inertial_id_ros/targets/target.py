@@ -5,6 +5,7 @@ The code of a target is the same for a rehearsal, for sending and for undoing: t
 it talks to other nodes may be a recorder, and the values may be those that it had before.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -63,7 +64,7 @@ class Plan(NamedTuple):
     what: str = ""  # that is sent, in words; empty: the payload
 
 
-class Target:
+class Target(ABC):
     """A driver or controller; here, one whose single service takes all that hangs on a flange.
     robot: client of other nodes, as `ros.ros_client.RosClient` is."""
 
@@ -112,10 +113,7 @@ class Target:
         return Plan(values_of(payload, self.takes_inertia), self.left_out,
                     (*self.notes, UNMEASURED) if vague else self.notes)
 
-    def request(self, values: Values) -> Values:
-        """The fields of the request that its service is called with, for `send`."""
-        raise NotImplementedError
-
+    @abstractmethod
     def send(self, values: Values) -> None:
         """Send values.
 
@@ -123,11 +121,11 @@ class Target:
             InertialIdError: it refuses (Refused), or is not there; `NoResponse` where it may have
                 accepted.
         """
-        self.call(self.service, self.kind, self.request(values))
 
-    def call(self, service: str, kind: str, request: Values) -> None:
-        """Call a service (raises Refused where it has not succeeded)."""
-        response = self.robot.call(kind, service, request)
+    def call(self, request: Values, service: str = "", kind: str = "") -> None:
+        """Call its service, or another one (raises Refused where it has not succeeded)."""
+        service = service or self.service
+        response = self.robot.call(kind or self.kind, service, request)
         field, expected = self.success
         if response is not None and getattr(response, field, None) != expected:
             raise Refused(f"service '{service}' refuses: {response}")

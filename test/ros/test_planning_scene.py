@@ -12,7 +12,7 @@ from std_msgs.msg import Header
 
 from inertial_id_ros.errors import InvalidShape
 from inertial_id_ros.ros import planning_scene
-from inertial_id_ros.ros.planning_scene import SERVICE, TYPE, SceneWatch, read_obstacles
+from inertial_id_ros.ros.planning_scene import SCENE, SERVICE, SceneWatch, read_obstacles
 
 TURN = Rotation.from_euler("xyz", [0.3, -0.4, 1.2])
 WORLD = np.eye(4)
@@ -75,7 +75,7 @@ def graph_of(whole=None) -> SimpleNamespace:
     """A client of who publishes scenes, and of move_group where that answers a whole one."""
     graph = SimpleNamespace(
         whole=whole,
-        topics=lambda: {"/monitored_planning_scene": TYPE, "/tf": "tf2_msgs/msg/TFMessage"},
+        topics=lambda: {"/monitored_planning_scene": SCENE, "/tf": "tf2_msgs/msg/TFMessage"},
         services=lambda: {"/get_planning_scene": SERVICE} if graph.whole else {},
         call=lambda *request, **options: SimpleNamespace(scene=graph.whole))
     return graph

@@ -18,7 +18,6 @@ from ... import cli
 from ...apps.excitation.plan_excitation import add_limits, within
 from ...apps.guide.checks import Row, check_at_rest, check_by_motion, failed, prove
 from ...apps.guide.show import LONGEST_MOTION, End, Show, Wanted, interrupted, session_page
-from ...cli import Parser, exit_status
 from ...errors import InertialIdError
 from ...estimate import UNOBSERVED
 from ...io.files import config_file, report_file, write_atomically
@@ -246,7 +245,7 @@ class Session:
 
 def make_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = Parser(
+    parser = cli.Parser(
         prog="identify_payload",
         description="Lead from an unknown load to a robot that knows it: check the set-up, move "
         "the arm, identify the payload, prove it on another motion, hand it to the driver, write a "
@@ -316,7 +315,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a session; returns the exit status (see --help)."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     own = list(takewhile(lambda word: word != "--ros-args", words))
-    return exit_status(lambda: run(parse(own, words[len(own) + 1:]), stop_flag())[0].status)
+    return cli.exit_status(lambda: run(parse(own, words[len(own) + 1:]), stop_flag())[0].status)
 
 
 def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:

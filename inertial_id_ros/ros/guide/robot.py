@@ -18,8 +18,7 @@ from ...apps.guide.recorder import Recorder
 from ...io.decoding import interfaces_of, payload_among
 from ...io.inputs import JOINT_STATES, WRENCH, InputTopic
 from ..motion_execution import ENDING, SILENCE, Ended, MotionExecution, find_controllers
-from ..planning_scene import TYPE as SCENE
-from ..planning_scene import SceneWatch
+from ..planning_scene import SCENE, SceneWatch
 from ..program import find_type, message_type
 from ..streams import subscription_qos
 from .node_link import NodeLink
