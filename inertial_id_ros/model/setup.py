@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pinocchio as pin
-from scipy.signal import bilinear, lfilter, lfilter_zi
+from scipy.signal import bilinear_zpk, lfilter, lfilter_zi, zpk2tf
 from scipy.spatial.transform import Rotation
 
 from ..motion.motion import BIN, Array, Motion
@@ -94,7 +94,7 @@ def low_pass(values: Array, filter: tuple[float, ...], step: float = BIN) -> Arr
         return values
     time, *damping = filter
     slow = [time, 1.0] if not damping else [time**2, 2.0 * damping[0] * time, 1.0]
-    b, a = bilinear([1.0], slow, 1.0 / step)
+    b, a = zpk2tf(*bilinear_zpk([], np.roots(slow), 1.0 / slow[0], 1.0 / step))
     start = lfilter_zi(b, a).reshape(-1, *[1] * (values.ndim - 1)) * values[:1]
     return np.asarray(lfilter(b, a, values, axis=0, zi=start)[0])
 
