@@ -20,7 +20,7 @@ PATIENCE_NS = 2 * SECOND  # of wrenches without joint states, after which transf
 Numbers = dict[str, float | str]
 # Findings of rings, with what they count.
 COUNTED = {"samples_invalid": "invalid", "samples_repeated": "repeated", "samples_late": "late",
-           "samples_reordered": "reordered", "stamp_stray": "stray"}
+           "stamp_stray": "stray"}
 WOUND_UP = 3.0 * TURN  # rad: nearly no joint of an arm is farther from zero
 
 
@@ -234,7 +234,7 @@ class Streams:
             self._uses_transforms = False
             signal = self.joints.advance(finished)
             return self.chain.motion(signal.number, self.joints.order, *signal[1:])
-        waits = not finished and self.wrenches.ring.closed <= self.wrenches.begin + PATIENCE_NS
+        waits = not finished and self.wrenches.ring.newest <= self.wrenches.begin + PATIENCE_NS
         if self._by_transforms is None or (waits and not self._uses_transforms):
             return NO_MOTION
         self._uses_transforms = True

@@ -7,8 +7,6 @@ ten at a time, each ten from the samples about them alone, so that the size of t
 samples come does not matter.
 """
 
-import math
-import sys
 from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
@@ -22,7 +20,6 @@ GROUP = 10  # bins that are made at once
 MEASURED = 10 * GROUP  # bins: the spacing is measured at multiples; so many are fitted at once
 WINDOW, LONGEST = 0.15, 1.0  # s, of a quartic where samples come densely, and of any
 NEEDED = 10  # samples that a window is made for; for `HELD` there is an answer
-STEPS = 0.05  # s, in which windows are longer, so that jitter of the spacing does not change them
 HELD = 8  # samples without a change, and `GAP_NS` long, after which they are judged
 SLOW, BRAKES = 0.05, 15.0  # rad/s, rad/s^2: an arm may stop from there, or by that within a sample
 OFF = 2e-3  # rad or m: what a quartic misses of no arm
@@ -35,25 +32,22 @@ _APART, _HALF = 0.1, 0.5  # of half a window: of samples that count each, and of
 
 def window_length(spacing: float) -> float:
     """Length of the window [s]: `WINDOW`, or longer for samples that are far apart [s]."""
-    needed = STEPS * math.ceil(NEEDED * spacing / STEPS - 1e-9)
-    return min(max(WINDOW, needed), LONGEST)
+    return min(max(WINDOW, NEEDED * spacing), LONGEST)
 
 
-def fit_quartics(stamps: IntArray, rows: Array, centres: IntArray, window: float, begin: int = 0,
-                 end: int = sys.maxsize) -> tuple[Array, Array, Array, Array, np.ndarray]:
+def fit_quartics(stamps: IntArray, rows: Array, centres: IntArray, window: float
+                 ) -> tuple[Array, Array, Array, Array, np.ndarray]:
     """Quartics through samples (m, k), m > 0, about n times, in windows of a length [s].
 
     Args:
         stamps: (m,) increasing; centres: (n,), both [ns].
-        begin, end: stamps [ns] before and after which there is nothing: samples need not reach so
-            far to that side of windows that reach beyond.
 
     Returns:
         Value, rate, acceleration (n, k), mean square of what they miss (n, k), and True where
         samples cover the window (n,): on both sides, enough of them and without a hole.
     """
     if len(centres) > MEASURED:
-        parts = [fit_quartics(stamps, rows, centres[k:k + MEASURED], window, begin, end)
+        parts = [fit_quartics(stamps, rows, centres[k:k + MEASURED], window)
                  for k in range(0, len(centres), MEASURED)]
         value, rate, acceleration, missed, known = map(np.concatenate, zip(*parts, strict=True))
         return value, rate, acceleration, missed, known
@@ -71,13 +65,9 @@ def fit_quartics(stamps: IntArray, rows: Array, centres: IntArray, window: float
     fit = np.linalg.solve(scaled @ power.transpose(0, 2, 1) + 1e-12 * np.eye(5), right)
     square = np.einsum("nw,nwk->nk", weight, values * values) - (fit * right).sum(1)
     missed = np.maximum(square, 0.0) / np.maximum(weight.sum(1), 1e-9)[:, None]
-    newest = np.where(inside, x, -1.0).max(axis=1, initial=-1.0)
-    oldest = np.where(inside, x, 1.0).min(axis=1, initial=1.0)
-    steps = np.diff(np.where(inside, x, newest[:, None]), axis=1)
-    apart = 1.0 + np.minimum(steps / _APART, 1.0).sum(axis=1)  # those of a burst count as one
-    known = ((apart > HELD - 0.01) & (steps.max(axis=1, initial=0.0) < _HALF)
-             & (oldest < -_HALF * np.where(centres - reach > begin, 1.0, 0.3))
-             & (newest > _HALF * np.where(centres + reach < end, 1.0, 0.3)))
+    steps = np.diff(np.where(inside, x, 1.0), axis=1, prepend=-1.0, append=1.0)
+    apart = np.minimum(steps / _APART, 1.0).sum(axis=1)  # those of a burst count as one
+    known = (apart > HELD) & (steps.max(axis=1) < _HALF)
     return fit[:, 0], fit[:, 1] / half, 2.0 * fit[:, 2] / half**2, missed, known
 
 
@@ -121,7 +111,7 @@ class Track:
     def _restart(self) -> None:
         """Begin with the oldest sample in the ring."""
         self._cleared, self.spacing = self.ring.cleared, 0.0
-        self._next = self._origin = 0  # bin; stamp of the first sample, or of that after a hole
+        self._next = 0  # bin
         self.faults, self.ahead = Faults(self.ring, self._turning), self._nothing
 
     def advance(self, finished: bool = False) -> Signal:
@@ -129,35 +119,34 @@ class Track:
         ring, parts = self.ring, [self._nothing]
         if self._cleared != ring.cleared:
             self._restart()
-        closed = ring.newest + 1 if finished else ring.closed
-        while self._is_settled(closed, finished):
-            parts.append(self._bins(closed if finished else sys.maxsize))
+        while self._is_settled(finished):
+            parts.append(self._bins())
             self._next += GROUP
         ring.drop(self._next * BIN_NS - KEPT_NS)
         return joined_signals(parts)
 
-    def _is_settled(self, closed: int, finished: bool) -> bool:
-        """True if the next bins can be made of the samples before a stamp [ns]."""
+    def _is_settled(self, finished: bool) -> bool:
+        """True if the next bins can be made of the samples that are there."""
         stamps = self.ring.stamps
         later = int(np.searchsorted(stamps, self._next * BIN_NS))
-        if later == len(stamps) or stamps[later] >= closed:
+        if later == len(stamps):
             return False
         if self._next * BIN_NS + CONTEXT_NS < stamps[later]:  # the beginning, or a hole
-            self._origin = int(stamps[later])
-            self._next = self._origin // BIN_NS // GROUP * GROUP
+            self._next = int(stamps[later]) // BIN_NS // GROUP * GROUP
         begin, end = self._next * BIN_NS, (self._next + GROUP) * BIN_NS
         least = end + int(0.5 * SECOND * WINDOW)
-        if closed < (begin if finished else least):
+        if stamps[-1] < least and not finished:
             return False
         if not self.spacing or self._next % MEASURED == 0:
             part = self.ring.between(begin - CONTEXT_NS, least)
             first = min(part.start, part.stop - HELD)
             if first >= 0:
                 self.spacing = spacing_of(stamps[first:part.stop])
-        return finished or closed >= end + int(0.5 * SECOND * window_length(self.spacing))
+        return finished or bool(
+            stamps[-1] >= end + int(0.5 * SECOND * window_length(self.spacing)))
 
-    def _bins(self, last: int) -> Signal:
-        """The next bins; no sample will come after a stamp [ns]."""
+    def _bins(self) -> Signal:
+        """The next bins."""
         window = window_length(self.spacing)
         reach = int(0.5 * SECOND * window) + 1
         number = self._next + np.arange(GROUP)
@@ -171,7 +160,7 @@ class Track:
         if self._turning.any():  # some drivers count from -pi to pi
             rows = np.where(self._turning, np.unwrap(rows, axis=0), rows)
         times, even = stamps[first:], evened(stamps, first)
-        fits = [fit_quartics(some, rows, centres, window, self._origin, last)
+        fits = [fit_quartics(some, rows, centres, window)
                 for some in ([times] if np.array_equal(times, even) else [times, even])]
         *signal, missed, known = min(fits, key=lambda fit: float(fit[3].sum()))
         if self._are_positions:

@@ -15,7 +15,6 @@ from ..inertia import Array
 
 IntArray = npt.NDArray[np.int64]
 SECOND = 1_000_000_000  # ns
-REORDER_NS = 20_000_000  # a sample may be overtaken by others by this much
 GAP_NS = 100_000_000  # so long, samples may be missing, or the same, without being noticed
 SILENT_NS = 500_000_000  # after which a stream is missing
 SHOWN_NS = 3 * SILENT_NS  # for which what is over is still named
@@ -81,7 +80,7 @@ class Ring(Columns):
 
     Attributes:
         counts: what happened, by kind: `invalid` (no stamp, or a number that is none), `repeated`,
-            `late`, `reordered`, `stray`, `restarted`.
+            `late` (older than another one), `stray`, `restarted`.
         cleared: how often samples were forgotten.
         gap: stamp of the newest sample after a silence, and how long that was [ns].
     """
@@ -113,11 +112,6 @@ class Ring(Columns):
         """Stamp of the newest sample [ns]; 0 where there is none."""
         return int(self[0][-1]) if len(self) else 0
 
-    @property
-    def closed(self) -> int:
-        """Stamp [ns] before which no sample will be taken any more; 0 where there is none."""
-        return self.newest - REORDER_NS if len(self) else 0
-
     def append(self, *rows: np.ndarray) -> None:
         """Add stamps (m,) that follow the newest one, and rows (m, k)."""
         steps = np.diff(rows[0], prepend=self.newest or rows[0][0])
@@ -132,41 +126,21 @@ class Ring(Columns):
         if len(good) > len(stamps):
             self.counts["invalid"] += len(good) - len(stamps)
         while k < len(stamps):
-            some = self._in_order(stamps[k:])
-            if some:
-                self.append(stamps[k:k + some], rows[k:k + some])
+            some, stamp = self._in_order(stamps[k:]), int(stamps[k])
+            if not some and abs(stamp - self.newest) > JUMP_NS:
+                self._hold(stamp, rows[k])
             else:
-                self._push_one(int(stamps[k]), rows[k])
+                self._drop_held()
+                self.append(stamps[k:k + some], rows[k:k + some])
+                if not some:
+                    self.counts["repeated" if stamp in self.stamps else "late"] += 1
             k += max(some, 1)
 
     def _in_order(self, stamps: IntArray) -> int:
         """How many of these samples, from the first one on, just follow the newest one."""
-        if self._held:
-            return 0
         step = np.diff(stamps, prepend=self.newest if len(self) else stamps[:1] - 1)
         wrong = (step <= 0) | (step > JUMP_NS)
         return int(np.argmax(wrong)) if wrong.any() else len(stamps)
-
-    def _push_one(self, stamp: int, row: Array) -> None:
-        newest = self.newest
-        if abs(stamp - newest) > JUMP_NS:
-            self._hold(stamp, row)
-            return
-        self._drop_held()
-        if stamp > newest:
-            self.append(np.array([stamp]), row[None])
-            return
-        at = int(np.searchsorted(self.stamps, stamp))
-        if self.stamps[at] == stamp:
-            self.counts["repeated"] += 1
-        elif newest - stamp > REORDER_NS or at == 0:
-            self.counts["late"] += 1
-        else:
-            self.counts["reordered"] += 1
-            self.append(self.stamps[-1:], self.rows[-1:])
-            for column, value in ((self.stamps, stamp), (self.rows, row)):
-                column[at + 1:] = column[at:-1].copy()
-                column[at] = value
 
     def _drop_held(self) -> None:
         if self._held:

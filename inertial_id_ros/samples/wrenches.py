@@ -43,26 +43,25 @@ class Wrenches:
         self._lowest, self._highest = np.full((2, 6), np.nan)
 
     def take(self, finished: bool = False) -> tuple[IntArray, Array]:
-        """Readings that no other will overtake, since the last call, without those left out."""
+        """Readings since the last call, whole chunks of them, without those left out."""
         ring = self.ring
         if self._cleared != ring.cleared:
             self._begin_anew()
         if len(ring) and not self.begin:
             self.begin = int(ring.stamps[0])
-        part = ring.between(self._taken, ring.newest + 1 if finished else ring.closed)
-        count = part.stop - part.start
-        end = part.start + (count if finished else count // CHUNK * CHUNK)
-        stamps, rows = ring.stamps[part.start:end].copy(), ring.rows[part.start:end].copy()
+        start = int(np.searchsorted(ring.stamps, self._taken))
+        end = len(ring) if finished else start + (len(ring) - start) // CHUNK * CHUNK
+        stamps, rows = ring.stamps[start:end].copy(), ring.rows[start:end].copy()
         if len(stamps):
             self._taken = int(stamps[-1]) + 1
         good = self._judge(stamps, rows)
-        for k in range(part.start, end, CHUNK):  # each by the samples before it
+        for k in range(start, end, CHUNK):  # each by the samples before it
             last = min(k + CHUNK, end)
-            if not good[k - part.start:last - part.start].any():
+            if not good[k - start:last - start].any():
                 self._line = int(ring.stamps[last - 1]) + 1  # the times are not those of one sensor
                 continue
             first = int(np.searchsorted(ring.stamps, max(ring.stamps[k] - LINE_NS, self._line)))
-            stamps[k - part.start:last - part.start] = evened(ring.stamps[first:last], k - first)
+            stamps[k - start:last - start] = evened(ring.stamps[first:last], k - first)
         ring.drop(self._taken - LINE_NS)
         return stamps[good], rows[good]
 
