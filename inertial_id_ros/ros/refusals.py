@@ -111,14 +111,12 @@ def no_service(target: Target) -> Iterator[str]:
     there = target.robot.services()
     for service, wanted in target.services().items():
         name = target.robot.resolve(service)
-        kind = there.get(name, "")
-        if not kind:
-            yield f"there is no service '{name}'; is the driver running, and apply.service right?"
-        elif kind != wanted:
-            yield f"service '{name}' has the type {kind}; expected: {wanted}"
-        elif not find_type(kind):
-            yield (f"{kind} is not installed where this node runs; source the workspace that has "
-                   f"{kind.split('/')[0]}, or run the lines in `calls`")
+        if there.get(name) != wanted:
+            yield (f"service '{name}' is {there.get(name, 'not there')}; expected: {wanted} (does "
+                   "the driver run, and is apply.service right?)")
+        elif not find_type(wanted):
+            yield (f"{wanted} is not installed where this node runs; source the workspace that has "
+                   "it, or run the lines in `calls`")
 
 
 def changes_wrench(target: Target) -> bool:

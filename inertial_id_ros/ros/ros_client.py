@@ -84,7 +84,7 @@ class RosClient:
             self._clients[key] = self._node.create_client(*key, callback_group=self._group)
         client, end = self._clients[key], time.monotonic() + timeout
         if not self._until(client.service_is_ready, end):
-            raise NoAnswer(f"there is no service '{service}'")
+            raise NoAnswer(f"there is no service '{service}'; does its node run under that name?")
         for k in range(1, times + 1):
             future = client.call_async(request)
             if self._until(future.done, end - timeout * (times - k) / times):
@@ -121,14 +121,8 @@ class RosClient:
 
     def _ask(self, kind: Any, node: str, service: str, times: int = TIMES, **fields: Any) -> Any:
         """The response of a node's parameter service (raises NoAnswer, NoResponse)."""
-        name = self.resolve(node)
-        try:
-            return self.call(kind, f"{name}/{service}", kind.Request(**fields), times=times)
-        except NoResponse:
-            raise
-        except NoAnswer:
-            raise NoAnswer(f"there is no node '{name}' that takes parameters; is it running, and "
-                           "its name right?") from None
+        return self.call(kind, f"{self.resolve(node)}/{service}", kind.Request(**fields),
+                         times=times)
 
     def wait_for_message(self, kind: str, topic: str, timeout: float = SILENCE,
                          latched: bool = False) -> Any:
