@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.lifecycle import LifecycleNode
+from rclpy.logging import get_logger
 
 from ..estimate import Estimate, Outcome
 from ..kinds import INPUTS, LEVELS, Finding
@@ -21,10 +22,10 @@ class Diagnostics:
     """Two statuses, `inputs` and `estimate`, each with its findings and numbers."""
 
     def __init__(self, node: LifecycleNode, estimation: Estimation) -> None:
-        self._node, self._estimation, self._log = node, estimation, node.get_logger()
+        self._node, self._estimation = node, estimation
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._counted, self._counts = time.monotonic(), dict[str, int]()
-        self._logged: dict[str, tuple[int, float]] = {}  # level, and time of the last report
+        self._logged = dict[str, float]()  # time of the last report, by name
 
     def report(self) -> None:
         """Publish what is found now, and log what is new."""
@@ -38,11 +39,9 @@ class Diagnostics:
         message.header.stamp = clock.now().to_msg()
         self._publisher.publish(message)
         news = list(findings)
-        if isinstance(outcome := estimation.outcome, Estimate):
-            news.append(Finding(f"payload.{outcome.verdict}", "info", payload_text(outcome)))
-        elif not outcome.is_finding and streams is not None:
-            news.append(Finding("payload", "info", f"no estimate: {outcome.reason}"
-                                                   f"{streams.other_topics()}"))
+        if not getattr(outcome := estimation.outcome, "is_finding", False):
+            verdict = getattr(outcome, "verdict", "")
+            news.append(Finding(f"payload.{verdict}", "info", payload_text(outcome)))
         self._log_findings(news)
 
     def _inputs(self) -> tuple[dict[str, str], bool, str]:
@@ -72,20 +71,15 @@ class Diagnostics:
         return status
 
     def _log_findings(self, findings: Iterable[Finding]) -> None:
-        """Log each finding when it comes up or gets worse; the payload when its verdict changes."""
+        """Log each finding when it comes up; the payload when its verdict changes."""
         now = time.monotonic()
         for finding in findings:
-            level, worst = LEVELS.index(finding.level), self._logged.get(finding.name, (-1, 0.0))[0]
-            self._logged[finding.name] = (max(level, worst), now)
-            # rclpy knows a call by its line and refuses another severity from the same line.
-            if level > worst and finding.level == "error":
-                self._log.error(finding.text)
-            elif level > worst and finding.level == "warning":
-                self._log.warning(finding.text)
-            elif level > worst:
-                self._log.info(finding.text)
-        self._logged = {name: entry for name, entry in self._logged.items()
-                        if now - entry[1] < LOG_PERIOD}
+            if finding.name not in self._logged:
+                # Of a logger of its own, as rclpy refuses another severity from the same line.
+                getattr(get_logger(self._node.get_logger().name), finding.level)(finding.text)
+            self._logged[finding.name] = now
+        self._logged = {name: time_of for name, time_of in self._logged.items()
+                        if now - time_of < LOG_PERIOD}
 
 
 def _numbers(outcome: Outcome) -> tuple[dict[str, str], bool, str]:

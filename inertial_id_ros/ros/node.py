@@ -133,7 +133,7 @@ class InertialIdNode(LifecycleNode):
         super().on_activate(state)  # the publishers speak from now on
         self.estimation.start(streams)
         self.get_logger().info(f"{self.settings.estimator.method} at "
-                               f"{self.settings.estimator.rate:g} Hz from {streams.load_name}")
+                               f"{self.settings.estimator.rate:g} Hz")
 
     @_transition
     def on_deactivate(self, state: LifecycleState) -> None:

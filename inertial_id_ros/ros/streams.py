@@ -40,7 +40,7 @@ class Subscriptions:
 
     Attributes:
         counts, damaged: messages of each topic so far, and those that cannot be used.
-        load_topic: wrench, or joint states where there is none; load_name: its full name.
+        load_topic: wrench, or joint states where there is none.
     """
 
     def __init__(self, owner: Node, settings: Settings, sim_time: bool,
@@ -59,11 +59,10 @@ class Subscriptions:
         self._thread = threading.Thread(target=spin, args=(self._executor, self._stop),
                                         name="io", daemon=True)
         self.compensation = CompensatedWrench(self.node, owner.resolve_topic_name, settings, age)
-        names = {topic: self._subscribe(topic, topic.name(settings)) for topic in topics}
-        self.load_name = names[self.load_topic]
+        for topic in topics:
+            self._subscribe(topic, topic.name(settings))
 
-    def _subscribe(self, topic: InputTopic, name: str) -> str:
-        """Listen to a topic; returns its full name."""
+    def _subscribe(self, topic: InputTopic, name: str) -> None:
         def receive(data: bytes) -> None:
             if self.compensation.is_used:
                 self.compensation.receive(topic, data)
@@ -78,7 +77,6 @@ class Subscriptions:
                                  f"{' '.join(str(error).split())}") from error
         self.node.create_subscription(message_type(topic.type, topic.setting), full, receive,
                                       subscription_qos(topic), raw=True)
-        return full
 
     def start(self, hand_over: Callable[[], None]) -> None:
         """Begin; `hand_over` is called again and again in the thread, and must not wait."""
@@ -107,17 +105,6 @@ class Subscriptions:
         end = seconds + min((some[0][0] for some in self._waiting.values() if some), default=0.0)
         return {topic: [some.popleft() for _ in range(len(some)) if some[0][0] < end]
                 for topic, some in self._waiting.items()}
-
-    def other_topics(self) -> str:
-        """Other topics of wrenches, as the end of a sentence; empty: the load is not silent."""
-        if self.counts[self.load_topic]:
-            return ""
-        own = self._owner.get_fully_qualified_name()
-        names = [name for name, types in self.node.get_topic_names_and_types()
-                 if WRENCH.type in types and not name.startswith(f"{own}/")
-                 and self.node.count_publishers(name)]
-        return (f"; topics of type {WRENCH.type}: {', '.join(names)}" if names else
-                f"; nobody publishes {WRENCH.type}")
 
 
 def subscription_qos(topic: InputTopic) -> QoSProfile:
