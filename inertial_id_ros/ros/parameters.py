@@ -66,12 +66,7 @@ class Parameters:
             return SetParametersResult(successful=True)
         changes = {p.name: _plain(p.value) for p in parameters}
         try:
-            if changes.keys() & {*PAYLOAD, "use_sim_time"}:
-                raise InvalidSetting(f"{', '.join(changes)} cannot be set while the node runs: "
-                                     "payload.* is written by the node alone")
-            changed = self.settings.replace({
-                name: value for name, value in changes.items()
-                if not name.startswith(OF_EVERY_NODE)})
+            changed = self.settings.replace(changes)
             if changed != self.settings:
                 create(changed)
                 self._change(changed)
@@ -88,8 +83,6 @@ def _given(node: Node) -> dict[str, Any]:
              for name, parameter in node.get_parameters_by_prefix("").items()}
     if not isinstance(given["use_sim_time"], bool):
         raise InvalidSetting(f"use_sim_time is {given['use_sim_time']!r}; it must be true or false")
-    if written := given.keys() & PAYLOAD:
-        raise InvalidSetting(f"{', '.join(written)} is written by the node and cannot be set")
     return {name: value for name, value in given.items() if not name.startswith(OF_EVERY_NODE)}
 
 
