@@ -53,7 +53,7 @@ class CompensatedWrench:
             WrenchStamped, resolve("~/wrench_compensated"), DEPTH)
         self._state = node.create_publisher(
             CompensationState, resolve("~/compensation_state"), LATCHED)
-        self._load, self._since = LoadInUse(), time.monotonic()  # in use, and since when
+        self._since = time.monotonic()  # when the load in use came
         self._of_identifier, self._is_withheld = LoadInUse(), False
         self._moved_by: Chain | None = None
         self._header = Header()  # of the newest message
@@ -71,14 +71,13 @@ class CompensatedWrench:
             self._of_identifier = load
             load = _in_frame(load, identifier, frame)
             if not self._is_withheld:
-                self._load, self._since = load, time.monotonic()
-                self._live.load = load
+                self._live.load, self._since = load, time.monotonic()
 
     def withhold(self, reason: str) -> None:
         """Publish nothing for this reason, whatever load is given; empty: publish the next load."""
         self._is_withheld = bool(reason)
         if reason:
-            self._load = self._live.load = LoadInUse(reason=reason)
+            self._live.load = LoadInUse(reason=reason)
 
     def receive(self, topic: InputTopic, data: bytes) -> None:
         """Publish what follows from a serialised message; the worker reports damaged ones."""
@@ -105,7 +104,7 @@ class CompensatedWrench:
 
     def publish_state(self, end: str = "") -> None:
         """Publish what is removed: when it changes and once a second; end: why it is the last."""
-        load, now = self._load, time.monotonic()
+        load, now = self._live.load, time.monotonic()
         self.is_used = self._publisher.get_subscription_count() > 0
         reason = end or load.reason or (self._live.silence if self.is_used else "")
         mode = Mode.SILENT if reason else load.mode

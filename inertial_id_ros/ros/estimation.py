@@ -36,22 +36,22 @@ PART = 1.0  # s of messages that are used at once: services must not wait for al
 LOOK = 0.05  # s between two looks at the time
 
 
-class Worker:
+class Worker(ThreadPoolExecutor):
     """A thread that runs jobs one after the other."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="worker")
+        super().__init__(1, thread_name_prefix="worker")
         self._next: Future[None] | None = None
 
     def request(self, routine: Callable[[], None]) -> None:
         """Have a routine run soon; nothing, where it was requested and has not ended."""
         if self._next is None or self._next.done():
-            self._next = self._pool.submit(routine)
+            self._next = self.submit(routine)
 
     def call(self, job: Callable[[], T], timeout: float = PATIENCE) -> T:
         """The result of a job, or what it raised (raises InertialIdError where it does not end
         within a time [s]; if it had not begun, it will not run any more)."""
-        future = self._pool.submit(job)
+        future = self.submit(job)
         try:
             return future.result(timeout)
         except CancelledError:
@@ -60,10 +60,6 @@ class Worker:
             why = (f"busy with an estimate for {timeout:g} s; try again" if future.cancel() else
                    f"not finished within {timeout:g} s; it goes on")
         raise InertialIdError(why)
-
-    def stop(self) -> None:
-        """Begin nothing any more."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 class Estimation:

@@ -152,7 +152,7 @@ class InertialIdNode(LifecycleNode):
                 destroy(one)
         self._offered.close()
         self._offered = None
-        self.estimation.worker.stop()
+        self.estimation.worker.shutdown(wait=False, cancel_futures=True)
 
     @_transition
     def on_shutdown(self, state: LifecycleState) -> None:
