@@ -28,9 +28,8 @@ from .services import offer
 if TYPE_CHECKING:
     from .node import InertialIdNode
 
-FRESH = 2.0  # s that a fresh estimate is waited for
 SETTLING = 0.6  # s after a driver has answered, in which its wrench may still change
-POLL = 0.1  # s between two looks at what the target has, or at the estimate
+POLL = 0.1  # s between two looks at what the target has
 FILE = "applications.jsonl"  # a line for each application
 UNKNOWN = "sent, not confirmed: it does not say what it has accepted"
 Record = dict[str, Any]  # of an application, as it is written
@@ -70,7 +69,7 @@ class ApplyService:
                    "before": target.undo_of(before, plan.values)}
         response.left_out = list(plan.left_out)
         streams = self._estimation.identifier.streams
-        closed = [*target.refusals(), *filter(None, [self._node.files.why_not_writable()])]
+        closed = [*target.refusals()]
         if payload is not None:  # else what the target had before is sent back
             closed += [*refusals.unknown(payload),
                        *refusals.too_heavy(payload, target, streams.urdf),
@@ -116,11 +115,9 @@ class ApplyService:
         return plan._replace(what=plan.what or what), payload, {"evidence": evidence}
 
     def _newest(self, target: Target) -> tuple[Estimate, Record]:
-        """The payload of the newest estimate; one that is stale only for a moment is waited for."""
-        outcome, end = self._estimation.outcome, time.monotonic() + FRESH
-        while time.monotonic() < end and (not isinstance(outcome, Estimate) or outcome.stale):
-            time.sleep(POLL)
-            outcome = self._estimation.outcome
+        """The payload of the newest estimate (raises NotEnoughData: there is none, or a stale one).
+        """
+        outcome = self._estimation.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"there is no estimate: {outcome.reason}")
         if outcome.stale:

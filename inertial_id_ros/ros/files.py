@@ -21,25 +21,17 @@ class Files:
     """Files of a node of a full name (raises InvalidSetting: state.directory cannot be used)."""
 
     def __init__(self, settings: Settings, node: str) -> None:
-        self._directory, (_, *spaces, name) = settings.state.directory, node.split("/")
-        if not self._directory:
-            raise InvalidSetting("state.directory is ''; it must name a folder")
-        self._folder, self._spaces = user_path(self._directory).absolute(), spaces
+        directory, (_, *self._spaces, name) = settings.state.directory, node.split("/")
+        self._folder = user_path(directory).absolute()
         self._state = self.own(f"{name}.state.json")
-        why_not = self.why_not_writable()  # in the default folder nothing is kept then
-        if why_not and self._directory != Settings().state.directory:
-            raise InvalidSetting(why_not)
+        there = next(f for f in (self._folder, *self._folder.parents) if os.path.lexists(f))
+        if not directory or not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            raise InvalidSetting(f"state.directory is '{directory}'; it must be a folder in which "
+                                 "this process may write")
 
     def own(self, name: str) -> Path:
         """A file of this node alone, also where those of several arms share state.directory."""
         return self._folder / ".".join([*self._spaces, name])
-
-    def why_not_writable(self) -> str:
-        """Why files cannot be written now in the folder, which may be missing; empty: they can."""
-        there = next(f for f in (self._folder, *self._folder.parents) if os.path.lexists(f))
-        return "" if there.is_dir() and os.access(there, os.W_OK | os.X_OK) else (
-            f"state.directory is '{self._directory}', but {there} is no folder in which this "
-            "process may write")
 
     def path(self, kind: str, name: str) -> Path:
         """That of a file of a kind, named with or without ending (raises InvalidData: no name)."""
@@ -69,7 +61,7 @@ class Files:
                 identifier.set_robot_description(read_description(user_path(name)))
             except InertialIdError as error:
                 raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
-        return identifier, wrong or self.why_not_writable(), unused
+        return identifier, wrong, unused
 
     def keep(self, beliefs: Beliefs) -> str:
         """Write tool and tare; what an answer must add."""
