@@ -157,18 +157,11 @@ class Services:
 
     def _on_request(self, request: Any) -> GoalResponse:
         """Accept a goal, or reject it; the log says why, as rclpy has no word for its client."""
-        settings = self._node.settings
-        least = CONFIDENCE_95 * settings.alignment.position_sd
         try:
             self._node.require_active()
             for name in ("mass_accuracy", "com_accuracy", "inertia_accuracy", "timeout"):
                 if not 0.0 <= (value := getattr(request, name)) < math.inf:
                     raise InvalidData(f"{name} is {value:g}; allowed: finite, not negative")
-            if settings.load.source == "wrench" and 0.0 < request.com_accuracy < least:
-                raise InvalidData(
-                    f"com_accuracy is {1e3 * request.com_accuracy:.3g} mm; no motion gives less "
-                    f"than {1e3 * least:.3g} mm: set alignment.position_sd to what the drawing of "
-                    "the mounting allows")
             if not self._running.acquire(blocking=False):
                 raise InvalidData("another goal runs; cancel it first")
         except InertialIdError as error:
