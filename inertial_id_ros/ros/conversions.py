@@ -15,18 +15,18 @@ from rclpy.lifecycle import LifecycleNode
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import ColorRGBA, Header
-from tf_transformations import quaternion_from_matrix, quaternion_matrix
+from tf_transformations import quaternion_from_matrix
 from visualization_msgs.msg import Marker, MarkerArray
 
 from inertial_id_ros.msg import InertialParameters, InertialSummary
 
 from .. import estimate as estimates
 from .. import inertia as bodies
-from ..errors import InvalidData
 from ..estimate import CONFIDENCE_95, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..inertia import Array, Body
 from ..io.decoding import ENTRIES, inertia_numbers
 from ..kinds import Doubt, Finding, doubt_in, doubting_first, without_doubted
+from ..motion.frames import place_of
 
 TOPIC = "/inertial_id_node/inertial_parameters"
 # s of silence after which a subscriber that asked for it is told: a busy machine keeps it, too.
@@ -81,15 +81,7 @@ def mesh_arrays(mesh: Any) -> tuple[Array, np.ndarray]:
 def pose_matrix(pose: Pose) -> Array:
     """Homogeneous matrix (4, 4) of a pose (raises InvalidData: not finite, or no orientation)."""
     q, p = pose.orientation, pose.position
-    turn, place = np.array([q.x, q.y, q.z, q.w]), np.array([p.x, p.y, p.z])
-    if not np.isfinite(place).all():
-        raise InvalidData(f"pose.position is {place.tolist()}; it must be finite")
-    length = float(np.linalg.norm(turn))
-    if not abs(length - 1.0) < 1e-2:
-        raise InvalidData(f"pose.orientation has length {length:.3g}; it must be a unit quaternion")
-    matrix = np.array(quaternion_matrix(turn / length), dtype=float)
-    matrix[:3, 3] = place
-    return matrix
+    return np.array(place_of([p.x, p.y, p.z], [q.x, q.y, q.z, q.w]).homogeneous)
 
 
 def body_of(message: InertialParameters) -> Body:
