@@ -1,8 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Starts the programs, reads their options, and says in one sentence what is missing or wrong.
 
-Nothing heavy is imported here, so that a signal during the second that the libraries take to load
-ends the process quietly, and a missing library is reported.
+Nothing heavy is imported here, so that a missing library is reported.
 """
 
 import argparse
@@ -38,19 +37,10 @@ def main() -> int:
 
 
 def run_program(name: str) -> int:
-    """Load one of `PROGRAMS` and run its `main`; returns the exit status.
-
-    A signal while it loads ends the process at once: nothing is open yet. Later an interrupt of a
-    tool is a KeyboardInterrupt; ROS programs take over the signals themselves, and to stop them
-    early is no failure.
-    """
-    is_ros = PROGRAMS[name].startswith("ros.")
+    """Load one of `PROGRAMS` and run its `main`; returns the exit status."""
     if name != "identify_robot":  # other matrices are so small that threads would wait longer
         for variable in _THREADS:  # for each other than they compute; what the user sets counts
             os.environ.setdefault(variable, "1")
-    signals = (signal.SIGINT, signal.SIGTERM) if is_ros else (signal.SIGINT,)
-    for number in signals:
-        signal.signal(number, lambda *_: os._exit(OK if is_ros else INTERRUPTED))
 
     def load_and_run() -> int:
         try:
@@ -60,13 +50,11 @@ def run_program(name: str) -> int:
                 f"'{error.name}' is missing; source ROS 2 and a workspace in which this package is "
                 "built (in its folder: make setup, then source ./activate), or install what PyPI "
                 "has of it with `pip install .`") from error
-        if not is_ros:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
         return int(program())
 
     status = exit_status(load_and_run)
-    for number in signals:  # a launch file sends SIGINT twice, also while Python ends
-        signal.signal(number, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # a launch file sends two, while Python ends, too
     return status
 
 

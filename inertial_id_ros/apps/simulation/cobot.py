@@ -64,7 +64,7 @@ class CobotSettings:
         "does (FollowJointTrajectory, set_payload).", choices=("sinusoid", "commanded"))
     speed: float = setting(
         1.0, "Mean angular speed of the tool in sinusoids.", unit="rad/s", above=0.0, high=4.0)
-    duration: float = setting(0.0, "Length of the simulation; 0: endless.", unit="s", low=0.0)
+    duration: float = setting(0.0, "Length of a recording that is written.", unit="s", low=0.0)
     rate: float = setting(
         500.0, "Samples of wrench and joint states a second.", unit="Hz", low=10.0, high=2000.0)
     convention: str = setting(

@@ -12,10 +12,9 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ...apps.simulation.cobot import CobotSettings
 from ...apps.simulation.payload import PAYLOADS
 from ...cli import INTERRUPTED, Parser, exit_status
-from ...settings import SENSORS, Settings
+from ...settings import SENSORS
 from ..guide.identify_payload import parse, run
 from ..program import Children, stop_flag
 
@@ -39,11 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="Exit status: that of identify_payload; 1 where what was identified is not true: "
         "mass within 2 %, centre of mass within 5 mm, or their intervals where these are wider.")
     add = parser.add_argument
-    add("--payload", default="drill", help="payload of simulate_cobot (default: drill)")
+    add("--payload", default="drill", choices=sorted(PAYLOADS), help="default: drill")
     add("--sensor", default="ati_gamma", choices=sorted(SENSORS),
         help="its sensor, with the errors of its data sheet (default: ati_gamma)")
-    add("--method", default="density", help="estimator (default: density)")
-    add("--seed", type=int, default=0, help="seed of the sensor's errors (default: 0)")
     add("--ask", action="store_true", help="ask before the arm moves, as on a real one")
     add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
         help="where the report is written (default: reports)")
@@ -51,20 +48,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Run cobot and session, and judge the result (raises InertialIdError: a bad option)."""
-    payload = PAYLOADS[CobotSettings(payload=options.payload, seed=options.seed).payload]
-    Settings().replace({"estimator.method": options.method})
-    stop = stop_flag()
+    """Run cobot and session, and judge the result."""
+    payload, stop = PAYLOADS[options.payload], stop_flag()
     if "ROS_DOMAIN_ID" not in os.environ:  # else the user has chosen it
         os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     with TemporaryDirectory() as state, Children() as children:
         children.start("simulate_cobot", [
             "--motion", "commanded", "--payload", options.payload, "--sensor", options.sensor,
-            "--seed", str(options.seed), "--bias", BIAS])
+            "--bias", BIAS])
         os.nice(BEHIND)
-        node = {**NODE, "estimator.method": options.method, "wrench.sensor": options.sensor,
-                "state.directory": state}
+        node = {**NODE, "wrench.sensor": options.sensor, "state.directory": state}
         session = parse(
             [*WORDS, *([] if options.ask else ["--yes"]), "--report", str(options.report)],
             [word for name, value in node.items() for word in ("-p", f"{name}:={value}")])

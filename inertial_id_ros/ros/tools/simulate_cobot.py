@@ -10,7 +10,6 @@ comes. With ``--motion commanded`` it also offers, under the names of ur_robot_d
 """
 
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +19,6 @@ import rclpy
 from geometry_msgs.msg import Wrench
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.duration import Duration
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
@@ -40,17 +38,16 @@ DEPTH = 100  # samples kept for a receiver on a machine that is busy for a momen
 MAX_LAG = 0.5  # s behind schedule after which time is left out rather than sent in a burst
 BLOCK, STATED_PERIOD = 0.02, 0.1  # s between blocks of samples, messages about the payload
 PERIOD = 0.01  # s between checks of a goal
-START = 0.05  # rad, between a trajectory's start and the arm
 TOOL0_Z = -0.04  # m, of the flange in the sensor's frame
 
 
 class SimulateCobotNode(Node):
     """Publishes a simulated cobot in real time, with what its driver offers where its motion is
-    commanded, and sets `stop` after its duration (raises InvalidSetting: no control_msgs)."""
+    commanded (raises InvalidSetting: no control_msgs)."""
 
-    def __init__(self, settings: CobotSettings, stop: threading.Event) -> None:
+    def __init__(self, settings: CobotSettings) -> None:
         super().__init__(NAME)
-        self.cobot, self._stop = SimulatedCobot(settings), stop
+        self.cobot = SimulatedCobot(settings)
         self._publishers_by_topic = {
             topic: self.create_publisher(message_type(kind), topic,
                                          LATCHED if latched else DEPTH)
@@ -75,23 +72,17 @@ class SimulateCobotNode(Node):
 
     def _publish_samples(self) -> None:
         """Publish the samples that have become due."""
-        rate, total = self.cobot.settings.rate, self.cobot.settings.duration
+        rate = self.cobot.settings.rate
         late = time.monotonic() - self._start - self._number / rate
         if late > MAX_LAG:
             self._start, self._stamp = self._start + late, self._stamp + round(late * 1e9)
             self.get_logger().warning("behind schedule; the arm stood still meanwhile")
         count = int((time.monotonic() - self._start) * rate) + 1 - self._number
-        if total:
-            count = min(count, round(total * rate) - self._number)
         if count > 0:
             block = self.cobot.samples(self._number, count)
             self._publish(sample_messages(self.cobot, block._replace(
                 wrench=block.wrench + self._push), self._stamp))
             self._number += count
-        elif total:
-            for topic in ("joint_states", "wrench"):
-                self._publishers_by_topic[topic].wait_for_all_acked(Duration(seconds=1))
-            self._stop.set()
 
     def _publish(self, messages: Messages) -> None:
         for _, topic, data in messages:
@@ -114,7 +105,7 @@ class SimulateCobotNode(Node):
         self.create_timer(STATED_PERIOD, self._state_payload)
 
     def _take_goal(self, request: Any) -> GoalResponse:
-        """Accept what a controller would: one goal at a time, of this arm, from where it is."""
+        """Accept one goal at a time, of this arm."""
         try:
             if self._goal is not None:
                 raise InvalidData("a trajectory is being followed")
@@ -135,11 +126,7 @@ class SimulateCobotNode(Node):
         if (len(stamps) < 2 or parts.shape != (3, len(stamps), len(names))
                 or not (np.diff(stamps) > 0.0).all() or not np.isfinite(parts).all()):
             raise InvalidData("positions, velocities, accelerations or growing times are missing")
-        q, dq, ddq = parts[:, :, order]
-        off = np.abs(q[0] - self._motion(self._motion.newest).q[0])
-        if off.max() > START:
-            raise InvalidData(f"it starts {off.max():.3f} rad from where {names[off.argmax()]} is")
-        return Trajectory(stamps - stamps[0], q, dq, ddq)
+        return Trajectory(stamps - stamps[0], *parts[:, :, order])
 
     def _follow(self, handle: Any) -> Any:
         """Follow an accepted goal to its end, in a thread of the executor; gives its result."""
@@ -184,7 +171,7 @@ def _run(arguments: list[str]) -> int:
                         start_ros(NAME, arguments))
     stop, executor = stop_flag(), MultiThreadedExecutor(4)
     try:
-        executor.add_node(SimulateCobotNode(settings, stop))
+        executor.add_node(SimulateCobotNode(settings))
         spin(executor, stop)
     finally:
         rclpy.try_shutdown()
