@@ -2,7 +2,7 @@
 """The payload of an estimate, or of one that was saved, as a document, on any link of the robot."""
 
 import re
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from .. import errors, inertia
 from ..estimate import PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
-from ..io import fields
+from ..io.fields import covariance, numbers, value, verdict
 from ..io.files import read_report, user_path
 from ..motion.robot import link_names, parse_urdf
 from . import documents
@@ -61,9 +61,21 @@ def export_payload(estimate: Estimate | NoEstimate | str | Path, format: str,
         raise errors.InvalidData(f"saved estimate {estimate} cannot be used: {error}") from None
 
 
+def estimate_from(body: inertia.Body, covariance: inertia.Array, **known: Any) -> Estimate:
+    """The estimate that a message or a file tells of, NaN where it says nothing.
+
+    Args:
+        covariance: (10, 10) of mass, centre of mass and inertia about it; known: other fields.
+    """
+    phi = inertia.phi_from_body(*body)
+    back = np.linalg.inv(inertia.report_jacobian(phi))
+    required = {one.name: np.nan for one in fields(Estimate) if one.default is MISSING}
+    return Estimate(**required | known | {"phi": phi, "phi_covariance": back @ covariance @ back.T})
+
+
 def estimate_of(report: dict[str, Any]) -> Estimate:
     """The estimate of a report, as `Estimate.to_json` gives it; the bias of a sensor then is not
-    that of now, and NaN.
+    that of now, and NaN, as is what neither an export nor a target needs.
 
     Raises:
         DamagedFile: it is no such report. NotEnoughData: there was no estimate.
@@ -71,25 +83,16 @@ def estimate_of(report: dict[str, Any]) -> Estimate:
     if report.get("valid") is False:
         raise errors.NotEnoughData("there is no estimate: " + str(
             next(iter(report.get("diagnostics") or ()), "no reason given")))
-    mass, com = float(fields.numbers(report, "mass")), fields.numbers(report, "com", 3)
-    tensor = fields.numbers(report, "inertia_com", 3, 3)
-    if np.abs(tensor - tensor.T).max() > 1e-9 * np.abs(tensor).max():
-        raise errors.DamagedFile("its 'inertia_com' is not symmetric")
-    if not inertia.is_consistent(inertia.phi_from_body(mass, np.zeros(3), tensor)):
+    body = inertia.Body(float(numbers(report, "mass")), numbers(report, "com", 3),
+                        numbers(report, "inertia_com", 3, 3))
+    if not inertia.is_consistent(inertia.phi_from_body(body.mass, np.zeros(3), body.inertia_com)):
         raise errors.DamagedFile("no rigid body has its mass and inertia")
-    phi = inertia.phi_from_body(mass, com, tensor)
-    back = np.linalg.inv(inertia.report_jacobian(phi))
-    covariance = back @ fields.covariance(report, "covariance") @ back.T
-    rest: dict[str, Any] = {name: report.get(name) for name in (
-        "samples", "window", "condition_number", "min_eigenvalue", "solve_time")}
-    rest |= {name: fields.numbers(report, name, size) for name, size in (
-        ("data_share", 10), ("alignment", 6), ("alignment_sigma", 6), ("residual_rms", 6))}
-    rest |= {name: str(report.get(name) or "") for name in (
-        "method", "weighting", "stale_reason", "doubted")}
-    rest |= {name: report.get(name) is True for name in ("stale", "tool_apart")}
-    return Estimate(fields.stamp(report, "stamp_ns"), fields.text(report, "frame_id"), phi,
-                    covariance, np.full(6, np.nan), verdict=fields.verdict(report, "verdict"),
-                    **rest)
+    return estimate_from(
+        body, covariance(report, "covariance"), stamp_ns=value(report, "stamp_ns", int),
+        frame_id=value(report, "frame_id", str), verdict=verdict(report, "verdict"),
+        data_share=numbers(report, "data_share", 10), bias=np.full(6, np.nan),
+        **{name: report[name] for name in ("method", "samples", "stale", "stale_reason",
+                                           "tool_apart", "doubted") if name in report})
 
 
 def payload_of(report: dict[str, Any], link: str = DEFAULT_LINK) -> PayloadOnLink:

@@ -66,6 +66,6 @@ def _group(content: dict[str, Any], name: str) -> dict[str, Any] | None:
 
 def _tare(content: dict[str, Any]) -> Tare:
     conditions = _group(content, "conditions") or {}
-    return Tare(fields.numbers(content, "reading", 6), fields.stamp(content, "stamp_ns"),
-                fields.text(content, "frame_id"),
-                {name: fields.text(conditions, name) for name in conditions}, is_old=True)
+    return Tare(fields.numbers(content, "reading", 6), fields.value(content, "stamp_ns", int),
+                fields.value(content, "frame_id", str),
+                {name: fields.value(conditions, name, str) for name in conditions}, is_old=True)

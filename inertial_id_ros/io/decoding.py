@@ -14,9 +14,6 @@ from . import inputs
 from .inputs import Edges, InputTopic, JointStates, Samples, StatedPayload, Wrenches
 
 START = 4
-# Bytes at most after the last field: writers pad to a multiple of four, and rclpy's
-# `serialize_message` reserves four bytes for the alignment of each of three empty sequences.
-PADDING = 15
 PAYLOAD = ("mass", "cog.x", "cog.y", "cog.z")
 ENTRIES = PARAMETER_NAMES[4:]
 INERTIA = tuple(f"inertia.{entry}" for entry in ENTRIES)
@@ -68,11 +65,6 @@ class Reader:
         """So many doubles, of which none are not aligned."""
         return self._numbers(f"{count}d", 8) if count else ()
 
-    def finish(self) -> None:
-        """End the message."""
-        if (left := len(self._data) - self._at) > PADDING:
-            raise ValueError(f"{left} bytes follow its end")
-
 
 def text(data: bytes) -> str:
     """The content of a serialised std_msgs/String (raises ValueError)."""
@@ -110,10 +102,7 @@ READERS = {inputs.WRENCH: _wrench, inputs.JOINT_STATES: _joint_state,
 
 def read(topic: InputTopic, data: bytes) -> list[Sample]:
     """The samples in a serialised message of a topic of `READERS` (raises ValueError)."""
-    reader = Reader(data)
-    samples = READERS[topic](reader)
-    reader.finish()
-    return samples
+    return READERS[topic](Reader(data))
 
 
 class Decoded(NamedTuple):

@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +14,11 @@ from ..estimate import VERDICT_WORDS, ParameterVerdict
 from ..inertia import PARAMETERS, Array, is_consistent
 
 Stamps = NDArray[np.int64]
+Kind = TypeVar("Kind")
 _SHORTEST_PERIOD = 50_000  # ns, on average; stamps that are closer are in another unit
 _FEW = 10  # steps: so few, of samples that arrive together, tell no unit
 _ORTHOGONAL = 1e-3  # largest error of a rotation matrix that is accepted
-_ASYMMETRY = 1e-6  # of a covariance, relative to its largest entry
+_ASYMMETRY = 1e-6  # of correlations, and by how much they may not be positive semidefinite
 
 
 def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
@@ -69,27 +70,18 @@ def as_rotations(what: str, values: ArrayLike, count: int) -> Array:
 def as_names(what: str, names: Sequence[str]) -> tuple[str, ...]:
     """Names that differ from each other (raises InvalidData where they are none)."""
     given = tuple(names)
-    if isinstance(names, str) or not all(isinstance(name, str) for name in given):
-        raise InvalidData(f"{what} must be a list of names, not {names!r:.200}")
-    if not given or len(set(given)) < len(given):
-        raise InvalidData(f"{what} must be different names, at least one; got {list(given)}")
+    if isinstance(names, str) or not given or not all(isinstance(name, str) for name in given) or (
+            len(set(given)) < len(given)):
+        raise InvalidData(f"{what} must be different names, at least one, not {names!r:.200}")
     return given
 
 
-def text(content: Mapping[str, Any], name: str) -> str:
-    """A text of at most 500 characters (raises DamagedFile)."""
-    value = content.get(name)
-    if not isinstance(value, str) or len(value) > 500:
-        raise DamagedFile(f"its '{name}' is no text")
-    return value
-
-
-def stamp(content: Mapping[str, Any], name: str) -> int:
-    """Nanoseconds since the epoch (raises DamagedFile)."""
-    value = content.get(name)
-    if type(value) is not int or not 0 <= value < 2**63:
-        raise DamagedFile(f"its '{name}' is no time in nanoseconds")
-    return value
+def value(content: Mapping[str, Any], name: str, kind: type[Kind]) -> Kind:
+    """A text, or a whole number such as a stamp [ns] (raises DamagedFile)."""
+    found = content.get(name)
+    if not isinstance(found, kind):
+        raise DamagedFile(f"its '{name}' is {found!r:.100}; its type must be '{kind.__name__}'")
+    return found
 
 
 def numbers(content: Mapping[str, Any], name: str, *shape: int) -> Array:
@@ -114,11 +106,11 @@ def body(content: Mapping[str, Any], name: str) -> Array:
 def covariance(content: Mapping[str, Any], name: str) -> Array:
     """A covariance (10, 10), positive semidefinite (raises DamagedFile)."""
     value = numbers(content, name, PARAMETERS, PARAMETERS)
-    mean, sd = 0.5 * (value + value.T), np.sqrt(np.maximum(value.diagonal(), 1e-300))
-    if not np.allclose(value, value.T, 0.0, _ASYMMETRY * np.abs(value).max()) or (
-            np.linalg.eigvalsh(mean / np.outer(sd, sd))[0] < -_ASYMMETRY):
+    sd = np.sqrt(np.maximum(value.diagonal(), 1e-300))
+    ratio = value / np.outer(sd, sd)
+    if np.abs(ratio - ratio.T).max() > _ASYMMETRY or np.linalg.eigvalsh(ratio)[0] < -_ASYMMETRY:
         raise DamagedFile(f"its '{name}' is not symmetric and positive semidefinite")
-    return mean
+    return value
 
 
 def verdict(content: Mapping[str, Any], name: str) -> tuple[ParameterVerdict, ...]:

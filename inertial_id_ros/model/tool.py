@@ -74,8 +74,8 @@ def tool_from_estimate(estimate: Estimate, before: Tool | None = None) -> Tool:
 
 def tool_from_content(content: dict[str, Any]) -> Tool:
     """A tool from the fields that `Tool.content` gives (raises DamagedFile)."""
-    return Tool(fields.text(content, "frame_id"), fields.body(content, "phi"),
-                fields.covariance(content, "covariance"), fields.stamp(content, "stamp_ns"))
+    return Tool(fields.value(content, "frame_id", str), fields.body(content, "phi"),
+                fields.covariance(content, "covariance"), fields.value(content, "stamp_ns", int))
 
 
 def save_tool(path: str | Path, tool: Tool) -> None:

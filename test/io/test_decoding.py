@@ -129,10 +129,10 @@ def test_a_damaged_message_is_not_used(change: dict[int, bytes]) -> None:
     assert got.damaged == 1 and got.why and len(got.samples[0].stamps) == 2
 
 
-def test_cut_and_lengthened_messages_are_not_used() -> None:
+def test_cut_messages_are_not_used() -> None:
     short = [WHOLE[:length] for length in range(len(WHOLE) - 3)]
-    got = decode(JOINT_STATES, [WHOLE, *short, WHOLE, WHOLE + bytes(40)])
-    assert got.damaged == len(short) + 1 and len(got.samples[0].stamps) == 2
+    got = decode(JOINT_STATES, [WHOLE, *short, WHOLE])
+    assert got.damaged == len(short) and len(got.samples[0].stamps) == 2
 
 
 @pytest.mark.slow

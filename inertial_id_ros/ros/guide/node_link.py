@@ -6,7 +6,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, fields
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from inertial_id_ros.srv import Apply, Save
 from ...apps.guide.show import interrupted
 from ...errors import InvalidData
 from ...estimate import Estimate
-from ...inertia import phi_from_body, report_jacobian
+from ...export import estimate_from
 from ...kinds import STOPPING, Doubt
 from ...settings import Settings, iter_settings, settings_from_mapping
 from ..conversions import DEADLINE, LATCHED, body_of, verdicts_of
@@ -127,16 +126,11 @@ class NodeLink:
         message = self.message
         if not message.valid or self._heard <= self.since:
             return None
-        phi, bias = phi_from_body(*body_of(message)), message.bias
-        back = np.linalg.inv(report_jacobian(phi))
-        required: dict[str, Any] = {one.name: getattr(message, one.name, np.nan)
-                                    for one in fields(Estimate) if one.default is MISSING}
-        return Estimate(**required | {
-            "frame_id": message.header.frame_id, "phi": phi, "stale": message.stale,
-            "phi_covariance": back @ message.covariance.reshape(10, 10) @ back.T,
-            "verdict": verdicts_of(message),
-            "bias": np.array([getattr(part, axis) for part in (bias.force, bias.torque)
-                              for axis in "xyz"])})
+        parts = message.bias.force, message.bias.torque
+        return estimate_from(
+            body_of(message), message.covariance.reshape(10, 10), stale=message.stale,
+            frame_id=message.header.frame_id, verdict=verdicts_of(message),
+            bias=np.array([getattr(part, axis) for part in parts for axis in "xyz"]))
 
     def doubt(self, which: Doubt = STOPPING) -> str:
         """The node's sentence about doubts, of these, that it has, or its silence; empty: none."""
