@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import yaml
 
 from ..errors import DamagedFile, InvalidSetting, printable
-from ..limits import MAX_JSON_BYTES, MAX_REPORT_BYTES, MAX_YAML_BYTES
+from ..limits import MAX_JSON_BYTES, MAX_YAML_BYTES
 
 Content = dict[str, Any]
 
@@ -87,13 +88,11 @@ def check_outputs(wanted: Mapping[str, Path | None],
 
 
 def report_file(folder: Path, recording: Path) -> Path:
-    """A new file for a recording's report in a folder, perhaps numbered (raises InvalidSetting)."""
+    """A new file for a recording's report in a folder, perhaps numbered; the folder is made, where
+    it can be (`check_outputs`)."""
     path = user_path(folder)
-    try:
+    with suppress(OSError):
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidSetting(f"--report {folder} is no folder and cannot be made: "
-                             f"{error.strerror or error}") from error
     name = recording.resolve().name
     names = chain([f"{name}.html"], (f"{name}-{k}.html" for k in count(2)))
     return next(file for file in map(path.joinpath, names) if not file.exists())
@@ -117,23 +116,21 @@ def write_json(path: Path, tree: Any) -> None:
     write_atomically(path, json.dumps(without_nonfinite(tree), indent=1, allow_nan=False) + "\n")
 
 
-def read_document(path: Path, kind: str, version: int, limit: int = MAX_JSON_BYTES) -> Content:
+def read_document(path: Path, kind: str, version: int) -> Content:
     """The content of a document of a kind and version (raises DamagedFile; OSError: unreadable)."""
-    tree = read_report(path, limit)
-    if tree.get("format") != kind:
-        raise DamagedFile(f"it is no '{kind}' file")
+    tree = read_report(path)
     found, content = tree.get("version"), tree.get("content")
-    if type(found) is not int or found != version:  # true and 1.0 are no versions
+    if tree.get("format") != kind or not isinstance(content, dict):
+        raise DamagedFile(f"it is no '{kind}' file")
+    if found != version:
         raise DamagedFile(f"it has version {str(found)[:20]}; this program reads version {version}")
-    if not isinstance(content, dict):
-        raise DamagedFile("it has no content")
     return content
 
 
-def read_report(path: Path, limit: int = MAX_REPORT_BYTES) -> Content:
+def read_report(path: Path) -> Content:
     """The mapping in a JSON file, None in place of NaN (raises DamagedFile, OSError)."""
     try:
-        tree = json.loads(read_text(path, limit), parse_constant=lambda word: None)
+        tree = json.loads(read_text(path, MAX_JSON_BYTES), parse_constant=lambda word: None)
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"it is not valid JSON ({' '.join(str(error).split())})") from None
     if not isinstance(tree, dict):
@@ -164,10 +161,7 @@ def parse_yaml(text: str) -> Any:
     try:
         return yaml.load(text, _Loader)
     except Exception as error:  # of any kind, as of what looks like a date and is none
-        lines = str(getattr(error, "problem", None) or error).splitlines() or [""]
-        mark = getattr(error, "problem_mark", None)
-        raise DamagedFile(f"it is not valid YAML: {lines[0][:200]}" + (
-            f" at line {mark.line + 1}" if mark is not None else "")) from None
+        raise DamagedFile(f"it is not valid YAML: {' '.join(str(error).split()):.250}") from None
 
 
 def read_yaml(path: Path, what: str) -> Any:

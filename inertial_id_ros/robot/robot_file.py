@@ -18,7 +18,6 @@ from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import PARAMETERS, Array, transform_matrix
 from ..io.fields import numbers
 from ..io.files import read_document, user_path, write_document
-from ..limits import MAX_ROBOT_BYTES
 from ..motion.motion import BIN
 from .model import COULOMB, OFFSET, VISCOUS, JointTerms, RobotModel
 
@@ -73,7 +72,7 @@ def save_robot(path: str | Path, robot: IdentifiedRobot) -> None:
 def load_robot(path: str | Path) -> IdentifiedRobot:
     """Read a robot file (raises InvalidSetting: not readable; InvalidData: damaged, or none)."""
     try:
-        tree = read_document(user_path(path), _KIND, _VERSION, limit=MAX_ROBOT_BYTES)
+        tree = read_document(user_path(path), _KIND, _VERSION)
         p, n, terms, given = len(tree["phi"]), len(tree["joints"]), tree["terms"], tree["currents"]
         currents = None if given is None else Drives(
             numbers(given, "gain", n), numbers(given, "spread", n, n),

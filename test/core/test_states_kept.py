@@ -97,7 +97,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     assert [f.name for f in tmp_path.iterdir()] == ["a.json"]
 
 
-@pytest.mark.parametrize("version", ["4", "0", "true", "1.0", '"1"', "null", "[1]"])
+@pytest.mark.parametrize("version", ["4", "0", "true", '"3"', "null", "[1]"])
 def test_other_versions_are_refused_by_name(version: str, tmp_path: Path) -> None:
     (tmp_path / "a").write_text(f'{{"format": "kind", "version": {version}, "content": {{}}}}')
     with pytest.raises(DamagedFile, match=r"\b3\b"):
