@@ -2,15 +2,14 @@
 """What a motion tells of a payload, measured by a wrist sensor.
 
 A channel of the sensor reads ``A phi + bias + walk + noise``: its row of the regressor, a constant
-bias, a bias that drifts, white noise. Rows of a motion are whitened, and the bias is eliminated
-channel by channel, with what the data sheet says of it.
+bias, a bias that drifts, white noise. What the data sheet says of all three is the covariance of
+the readings of a motion.
 """
 
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from ...estimators.reference_body import body_coordinates
 from ...inertia import PARAMETERS, Array, phi_from_body, report_jacobian
@@ -52,12 +51,12 @@ class Knowledge(NamedTuple):
         nothing where it is not determined."""
         if not np.isfinite(covariance).all() or np.linalg.eigvalsh(covariance)[0] <= 0.0:
             return self
-        return self._replace(phi=phi, information=_inverse(covariance))
+        return self._replace(phi=phi, information=np.linalg.inv(covariance))
 
     def sigma(self) -> Array:
         """Standard deviations (10,) of mass, centre of mass, and inertia about it."""
         jacobian = report_jacobian(self.phi)
-        return np.sqrt(np.maximum(np.diag(jacobian @ _inverse(self.information) @ jacobian.T), 0.0))
+        return np.sqrt(np.diag(jacobian @ np.linalg.inv(self.information) @ jacobian.T))
 
     def gain(self, arm: Arm, motion: Trajectory, wanted: Array) -> float:
         """What a motion of all joints of an arm brings: logarithms of the standard deviations of
@@ -75,25 +74,15 @@ class Knowledge(NamedTuple):
         A = regressor(*arm.motion(*motion.sample(instants)))
         information, sensor = self.information.copy(), self.sensor
         for k, channels in enumerate((slice(0, 3), slice(3, 6))):
-            whiten = _whitening(len(instants), sensor.noise[k], sensor.accuracy[k])
-            white, one = np.tensordot(whiten, A[:, channels], 1), whiten.sum(axis=1)
-            across = np.tensordot(one, white, 1)  # (3, 10), with the bias of each channel
-            rows = white.reshape(-1, PARAMETERS)
-            information += rows.T @ rows
-            information -= across.T @ across / (one @ one + sensor.bias_sd[k] ** -2.0)
+            weights = _weights(len(A), sensor.noise[k], sensor.accuracy[k], sensor.bias_sd[k])
+            rows = A[:, channels].reshape(len(A), -1)  # (n, 3 * 10)
+            information += rows.reshape(-1, PARAMETERS).T @ (weights @ rows).reshape(-1, PARAMETERS)
         return self._replace(information=information)
 
 
 @lru_cache(256)
-def _whitening(n: int, noise: float, walk: float) -> Array:
-    """What makes the noise of a channel at n instants white (n, n)."""
+def _weights(n: int, noise: float, walk: float, bias: float) -> Array:
+    """Inverse covariance (n, n) of a channel's errors at n instants."""
     apart = STEP * np.abs(np.arange(n)[:, None] - np.arange(n))
-    covariance = (noise**2 / max(STEP * RATE, 1.0) * np.eye(n)
-                  + walk**2 * np.exp(-apart / WALK_TIME))
-    return np.asarray(solve_triangular(np.linalg.cholesky(covariance), np.eye(n), lower=True))
-
-
-def _inverse(matrix: Array) -> Array:
-    """Inverse (k, k) of a positive definite matrix whose entries differ by orders."""
-    scale = 1.0 / np.sqrt(np.outer(matrix.diagonal(), matrix.diagonal()))
-    return np.asarray(np.linalg.inv(matrix * scale + 1e-12 * np.eye(len(matrix))) * scale)
+    return np.linalg.inv(noise**2 / max(STEP * RATE, 1.0) * np.eye(n)
+                         + walk**2 * np.exp(-apart / WALK_TIME) + bias**2)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import InvalidData
-from ...inertia import Array
+from ...inertia import PARAMETERS, Array
 from ..simulation.motion import Trajectory
 from .arm import Arm
 from .information import Knowledge
@@ -33,7 +33,6 @@ SMALLEST = np.radians(0.5)  # a joint that turns by less is left out of the word
 ANGLE = np.radians(18.0)  # to either side of a wiggle
 SLOW = 1.1  # s at least, of a move of a wiggle: accelerations hardly count then
 WRIST = 3  # joints before the frame that move first
-SEVERAL, LARGE = 12, np.radians(50.0)  # large motions, and how far a joint turns in them
 STEP = 0.01  # s between the samples of a trajectory that are checked
 ROUNDING = 1.01  # of a limit: differences of samples, and rounding of a message
 REST = 1e-6  # rad/s, rad/s^2
@@ -41,6 +40,7 @@ START = 0.02  # rad, between where a trajectory starts and where the arm is
 DRAWN = 144  # motions of a kind
 LONGEST = 4.0  # s, of a motion: what goes on where nobody can stop it any more
 TRIES = 48  # candidates, best first, that are checked
+ALL = np.full(PARAMETERS, 1e-9)  # wanted deviations of a payload: all that can be known
 LEAST_GAIN = 0.02  # nats a second: less is not worth a motion of the wrist
 SLACK = 0.02  # rad from the limits of position
 STEPS = (0.2, 3.0)  # rad, smallest and largest move
@@ -170,35 +170,23 @@ class MotionPlanner:
             raise InvalidData(f"no motion can start here: {problems[0]}")
 
     def wiggle(self, start: Array) -> list[Trajectory]:
-        """Two small motions to and fro, of one joint of the wrist each, that tilt the sensor most
-        (raises InvalidData: none is within the limits)."""
+        """Two small motions to and fro, of one joint of the wrist each, first that which turns
+        gravity most in the sensor (raises InvalidData: none is within the limits)."""
         turns = ANGLE * np.eye(len(start))[self.arm.moving[-WRIST:]]
-        return self._tilts(start, turns, [0.0, 1.0, -1.0, 0.0], 2, SLOW)
-
-    def large_motion(self, start: Array) -> Trajectory:
-        """A motion of the whole wrist and back: of some drawn at random the one that turns gravity
-        most in the sensor (raises InvalidData: there is none within the limits)."""
-        turns, wrist = np.zeros((SEVERAL, len(start))), self.arm.moving[-WRIST:]
-        turns[:, wrist] = self._rng.uniform(-LARGE, LARGE, (SEVERAL, len(wrist)))
-        return self._tilts(start, turns, [0.0, 1.0, 0.0], 1)[0]
-
-    def _tilts(self, start: Array, turns: Array, way: list[float], most: int, least: float = 0.0
-               ) -> list[Trajectory]:
-        """Motions within the limits through multiples of turns (m, joints) from a pose, at most so
-        many, first that which turns gravity most in the sensor (raises InvalidData: none is)."""
         poses, out = np.vstack([start, start + turns]), list[Trajectory]()
         felt = self.arm.motion(poses, 0.0 * poses, 0.0 * poses)[0]
         for k in np.argsort(-np.linalg.norm(felt[1:] - felt[0], axis=1)):
-            poses = start + np.outer(way, turns[k])
+            poses = start + np.outer([0.0, 1.0, -1.0, 0.0], turns[k])
             motion = points_for_controller(self.arm, moves(
-                poses, *shortest_moves(self.arm, self.limits, poses, least)))
-            if len(out) < most and not violations(self.arm, motion, start, self.limits):
+                poses, *shortest_moves(self.arm, self.limits, poses, SLOW)))
+            if len(out) < 2 and not violations(self.arm, motion, start, self.limits):
                 out.append(motion)
         if not out:
             raise InvalidData(NO_ROOM)
         return out
 
-    def next_motion(self, start: Array, wanted: Array, longest: float = LONGEST) -> Trajectory:
+    def next_motion(self, start: Array, wanted: Array = ALL, longest: float = LONGEST
+                    ) -> Trajectory:
         """The motion, of at most so many seconds, that tells most of a payload to be known to
         deviations (10,), and violates no limit; it counts as made (raises InvalidData: there is
         none)."""

@@ -23,7 +23,6 @@ from .arm import Arm, box_obstacle, floor
 from .information import RATE, WEIGHTS, Knowledge
 from .motions import COBOT_SPEED, POINTS, SLACK, MotionLimits, MotionPlanner, Trajectory, violations
 
-WANTED = np.full(10, 1e-9)  # of a payload: all that can be known
 DIGITS = 9  # of numbers in files
 HARMONICS = 5  # of a series
 SPARSE, TORQUE_NOISE = 0.1, 0.5  # s between rows of torques; N m, of one sample of a torque
@@ -131,11 +130,11 @@ def run(options: argparse.Namespace) -> int:
 def sequence(planner: MotionPlanner, start: Array, duration: float) -> Trajectory:
     """Motions one after the other, each the best of its moment, from a pose (joints,), of a
     duration of all [s] (raises InvalidData: none from the start pose is within the limits)."""
-    pose, motion = start.copy(), planner.next_motion(start, WANTED, duration)
+    pose, motion = start.copy(), planner.next_motion(start, longest=duration)
     while True:
         pose[planner.arm.moving] = motion.positions[-1]
         try:
-            more = planner.next_motion(pose, WANTED, duration - motion.duration)
+            more = planner.next_motion(pose, longest=duration - motion.duration)
         except InvalidData:
             return motion
         later = more._replace(stamps=more.stamps + motion.duration)

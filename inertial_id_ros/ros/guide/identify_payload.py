@@ -154,7 +154,7 @@ class Session:
         assert found is not None
         self.robot.recorder.begin()
         if self.options.motion:
-            self._move(self.robot.planner.large_motion(self.robot.pose))
+            self._move(self.robot.planner.next_motion(self.robot.pose))
         else:
             self._have_moved("turn the wrist about other axes than before, for some seconds, and "
                              "hold it still again")
