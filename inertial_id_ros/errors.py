@@ -58,11 +58,6 @@ class NotEnoughData(InertialIdError):
     """Too few samples, or too little motion, for what was asked."""
 
 
-class NoNumbers(NotEnoughData, AttributeError):
-    """There is no estimate, so that it lacks the attribute: ``hasattr`` is false, ``getattr`` gives
-    its default, and whoever reads it all the same is told why there is none."""
-
-
 class MissingPackage(InertialIdError):
     """A Python package that only some features need is not installed; the text says how to get
     it."""

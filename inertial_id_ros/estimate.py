@@ -10,11 +10,11 @@ that is larger; inertia 20 % of the mean principal moment.
 import math
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
-from .errors import NoNumbers, printable
+from .errors import printable
 from .inertia import (
     GROUPS,
     Array,
@@ -251,13 +251,6 @@ class NoEstimate:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reason", printable(self.reason))
-
-    def _lacking(self) -> NoReturn:
-        raise NoNumbers(self.reason)
-
-    body: ClassVar[Any] = property(_lacking, doc="There is none (raises NoNumbers).")
-    sigma: ClassVar[Any] = body
-    verdict: ClassVar[Any] = body
 
     def to_json(self) -> dict[str, Any]:
         """The fields of the JSON report: null where an estimate has numbers."""

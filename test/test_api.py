@@ -62,17 +62,14 @@ def test_without_enough_data_the_result_says_why_and_holds_no_numbers() -> None:
     result = made.solve()
     assert isinstance(result, NoEstimate)
     assert result.reason
-    for name in ("body", "sigma", "verdict"):
-        with pytest.raises(NotEnoughData):
-            getattr(result, name)
-        assert not hasattr(result, name)
+    assert not any(hasattr(result, name) for name in ("body", "sigma", "verdict"))
 
 
-def test_an_estimate_is_stale_without_new_samples_and_gone_after_a_reset() -> None:
+def test_an_estimate_stays_without_new_samples_and_is_gone_after_a_reset() -> None:
     made = make()
     add(made)
     first = made.solve()
-    assert not first.stale and made.solve().stale
+    np.testing.assert_array_equal(made.solve().phi, first.phi)
     made.reset()
     assert not made.solve().valid
     add(made)  # stamps begin anew

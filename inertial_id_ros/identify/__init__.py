@@ -7,11 +7,9 @@ from dataclasses import replace
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidData, InvalidSetting
-from ..estimate import Estimate, Outcome
 from ..io.fields import as_names, as_rows, as_stamps
 from ..io.inputs import Edges, JointStates, Samples, Wrenches
 from ..model.tool import Tool
-from ..settings import Settings
 from . import identifier
 
 
@@ -25,20 +23,16 @@ class Identifier(identifier.Identifier):
     Args:
         settings: see `docs/settings.md`, e.g. ``Settings().replace({"shape.max_reach": 0.3})``;
             those of topics and services have no effect here.
+        beliefs: tool, tare, shape; None: those that the settings name.
 
     Raises:
         InertialIdError: a setting, or the shape, tool or robot file that it names, cannot be used.
 
     Examples:
-        >>> identifier = Identifier(Settings())
+        >>> identifier = Identifier()
         >>> identifier.solve().reason
         "no usable wrench received on 'wrench'"
     """
-
-    def __init__(self, settings: Settings | None = None) -> None:
-        super().__init__(settings if settings is not None else Settings())
-        self._told: Outcome | None = None
-        self._newest: dict[tuple[str, ...], int] = {}
 
     def add_joint_states(self, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
                          efforts: ArrayLike | None = None) -> None:
@@ -71,40 +65,18 @@ class Identifier(identifier.Identifier):
         self._add(("transforms", parent, child), Edges(
             times, parent, child, as_rows("poses", poses, (len(times), 7))))
 
-    def solve(self) -> Outcome:
-        """Estimate the payload from the last `buffer.window` seconds of all samples so far.
-
-        May be called after every few samples or once at the end. A `NoEstimate` says why there is
-        none. Without new samples the last estimate comes again, marked as stale.
-        """
-        before, self._told = self._told, super().solve()
-        now = self._told
-        if isinstance(now, Estimate) and isinstance(before, Estimate) and not now.stale and (
-                now.stamp_ns == before.stamp_ns):
-            return now.as_stale("no new samples")
-        return now
-
     def set_tool(self, tool: Tool | None) -> None:
         """Identify the object without this tool from the next samples on; None: all there is."""
         self.believe(replace(self.beliefs, tool=tool))
 
-    def reset(self, reason: str = "reset was called") -> None:
-        """Forget all samples; keep robot description, fixed transforms, tool and bias."""
-        self._newest.clear()
-        self._told = None
-        super().reset(reason)
-
     def _add(self, stream: tuple[str, ...], samples: Samples) -> None:
-        """Keep samples of a stream for the next call that needs them.
-
-        Raises:
-            InvalidData: they do not follow the samples added before.
-        """
+        """Keep samples of a stream for the next call that needs them (raises InvalidData where they
+        do not follow those added before)."""
         if not len(samples.stamps):
             return
-        first, before = int(samples.stamps[0]), self._newest.get(stream, 0)
+        first, before = int(samples.stamps[0]), self.added.get(stream, 0)
         if first <= before:
             raise InvalidData(f"stamps of {stream[0]} begin at {first} ns, but samples up to "
                               f"{before} ns were added before; add them in order, or call reset()")
-        self._newest[stream] = int(samples.stamps[-1])
+        self.added[stream] = int(samples.stamps[-1])
         self.waiting.append(samples)

@@ -27,12 +27,12 @@ class Identifier:
     """See the module.
 
     Args:
-        settings: of all groups but those of topics and services.
+        settings: of all groups but those of topics and services; None: the defaults.
         beliefs: None: those that the settings name.
 
     Attributes:
         streams: the inputs; course: what follows from them; waiting: samples for `add_arrays`, or
-            whatever else needs them.
+            whatever else needs them; added: newest stamp [ns] of each stream of arrays.
         by_driver: payload that the driver says it compensates. It is believed, and None again,
             after the next samples with which its frame is known; until then a finding says why not.
 
@@ -41,9 +41,11 @@ class Identifier:
             used.
     """
 
-    def __init__(self, settings: Settings, beliefs: Beliefs | None = None) -> None:
+    def __init__(self, settings: Settings | None = None, beliefs: Beliefs | None = None) -> None:
+        settings = settings or Settings()
         self.streams = (TorqueStreams if settings.load.robot else Streams)(settings)
         self.waiting: list[Samples] = []
+        self.added: dict[tuple[str, ...], int] = {}
         self._finished, self._reset = False, ""  # why all samples were dropped
         self.by_driver: StatedPayload | None = None
         driver = settings.precompensated
@@ -153,9 +155,10 @@ class Identifier:
         return self._last if not is_old and onset is None else held(self._last, onset)
 
     def solve(self) -> Outcome:
-        """The estimate of the samples so far: physically consistent, or why there is none.
+        """The estimate of the last `buffer.window` seconds of the samples so far: physically
+        consistent, or a `NoEstimate` that says why there is none.
 
-        Nobody else reads what is computed for it: whoever asks changes nothing.
+        Nobody else reads what is computed for it: whoever asks, and how often, changes nothing.
         """
         self._update()
         course = self.course
@@ -223,9 +226,9 @@ class Identifier:
         self.believe(replace(self.beliefs, tare=None))
         return "the tare is dropped" if had else "there was no tare"
 
-    def reset(self, reason: str) -> None:
+    def reset(self, reason: str = "reset was called") -> None:
         """Forget all samples; robot description, fixed transforms, tool and bias stay."""
-        self.waiting, self._reset = [], reason
+        self.waiting, self.added, self._reset = [], {}, reason
         self.streams = self.streams.emptied()
         self._begin(self.course.basis)
 
