@@ -96,9 +96,8 @@ def random_robot(seed: int, joints: int) -> tuple[RobotResult, np.ndarray]:
     dq, ddq = dq / np.abs(q).max(axis=0), ddq / np.abs(q).max(axis=0)
     q = q / np.abs(q).max(axis=0) + rng.uniform(-0.5, 0.5, joints)
     size = np.sqrt(np.mean((model.regressor(q, dq, ddq) @ truth)**2, axis=0))
-    for j in range(joints):
-        truth[model.term_index(j, VISCOUS)] = 0.1 * size[j]
-        truth[model.term_index(j, COULOMB)] = 0.08 * size[j]
+    truth[model.term_indices(VISCOUS)] = 0.1 * size
+    truth[model.term_indices(COULOMB)] = 0.08 * size
     effort = model.regressor(q, dq, ddq) @ truth + np.maximum(NOISE * size, 0.02) * rng.normal(
         size=q.shape)
     recorded = JointRecording(model.joint_names, np.round(1e9 * (1.0 + t)).astype(np.int64),

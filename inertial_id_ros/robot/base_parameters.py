@@ -68,9 +68,7 @@ def find_base_parameters(rows: Array, names: Sequence[str]) -> BaseParameters:
 @lru_cache(maxsize=8)  # a model does not change, and one run asks for the same again and again
 def structural_base_parameters(model: RobotModel) -> BaseParameters:
     """Base parameters of a robot, whatever the motion, from its regressor at random motions."""
-    rng, n = np.random.default_rng(0), _ROWS_PER_COLUMN * model.size // model.nv + 20
-    dq, ddq = rng.normal(size=(2, n, model.nv))
-    rows = model.regressor(model.sample_positions(rng, n), dq, 3.0 * ddq)
+    rows = model.random_regressor(_ROWS_PER_COLUMN * model.size // model.nv + 20)
     return find_base_parameters(rows.reshape(-1, model.size), model.parameter_names)
 
 

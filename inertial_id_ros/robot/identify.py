@@ -20,7 +20,7 @@ from . import TERMS, RobotRequest
 from .base_parameters import structural_base_parameters
 from .calibration import align_recording, gains_from_payload
 from .fit import Prediction, RobotFit, fit_robot
-from .model import JointTerms, RobotModel, mean_sign
+from .model import JointTerms, RobotModel
 from .recording import PAUSE, JointRecording, RowFilter
 from .robot_file import Drives, IdentifiedRobot
 
@@ -225,8 +225,7 @@ def follow(model: RobotModel, filtered: RowFilter, unit: Array | float = 1.0, si
     """
     def columns(*motion: Array) -> Array:
         q, dq, ddq = (unit * each[:, order] for each in motion)
-        return np.stack([model.described_torque(q, dq, ddq), dq, mean_sign(dq, ddq, _SPEED, BIN)],
-                        axis=-1)
+        return np.stack([model.described_torque(q, dq, ddq), dq, np.tanh(dq / _SPEED)], axis=-1)
 
     rows, effort = (each - each.mean(axis=0) for each in (
         filtered.mean(columns), sign * filtered.effort[:, order]))

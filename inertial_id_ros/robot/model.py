@@ -48,17 +48,6 @@ class JointTerms:
 NO_TERMS = JointTerms(())
 
 
-def mean_sign(dq: Array, ddq: Array, speed: float, span: float) -> Array:
-    """Mean (n, joints) of ``tanh(dq / speed)`` (0: of the sign) over a span [s] about each instant,
-    at constant acceleration: where a joint turns back, friction changes sides within the time over
-    which its effort was averaged. dq, ddq: (n, joints) at its middle [rad/s], [rad/s^2]."""
-    speed, half = max(speed, _STEP), 0.5 * span * ddq
-    begin, end = (dq - half) / speed, (dq + half) / speed
-    area = speed * (np.logaddexp(end, -end) - np.logaddexp(begin, -begin))  # of tanh: log cosh
-    turns = np.abs(half) > 1e-3 * np.maximum(speed, np.abs(dq))
-    return np.where(turns, area / np.where(turns, 2.0 * half, 1.0), np.tanh(dq / speed))
-
-
 def body_slices(bodies: int) -> list[slice]:
     """Where the bodies are that phi begins with."""
     return [slice(BODY_SIZE * k, BODY_SIZE * (k + 1)) for k in range(bodies)]
@@ -87,9 +76,8 @@ class RobotModel:
         self._data = self._model.createData()
         names, joints = list(description.names)[1:], list(description.joints)[1:]
         self.nv = description.nv
-        self.floating_base = bool(joints) and joints[0].nv == BASE_SIZE
-        self.joint_names = tuple(names[self.floating_base:])
-        self._joints = joints[self.floating_base:]
+        floats = bool(joints) and joints[0].nv == BASE_SIZE
+        self.joint_names, self._joints = tuple(names[floats:]), joints[floats:]
         if not self._joints or any(joint.nv != 1 for joint in self._joints):
             raise InvalidModel("joints must move, each with one degree of freedom; the robot "
                                f"description has {', '.join(self.joint_names) or 'none'}")
@@ -135,15 +123,10 @@ class RobotModel:
         """The parameters (bodies, 10) of the bodies in phi (p,)."""
         return phi[:self.inertial].reshape(-1, BODY_SIZE)
 
-    def term_index(self, joint: str | int, term: str) -> int:
-        """Index in phi of a joint's term (`VISCOUS`, ...)."""
-        j = joint if isinstance(joint, int) else self.joint_names.index(joint)
-        return self.inertial + len(self.terms.names) * j + self.terms.names.index(term)
-
-    def term_indices(self, *terms: str) -> list[int]:
-        """Indices in phi of these terms of all joints, as far as the model has them."""
-        return [self.term_index(j, term) for j in range(len(self.joint_names)) for term in terms
-                if term in self.terms.names]
+    def term_indices(self, term: str) -> list[int]:
+        """Indices in phi of a term (`VISCOUS`, ...) of all joints; none where the model lacks it.
+        """
+        return [k for k, name in enumerate(self.parameter_names) if name.startswith(f"{term}(")]
 
     def signs(self, regressor: Array) -> Array:
         """Sign (n, nv) of the velocities in a regressor (n, nv, p): between -1 and 1 where a joint
@@ -189,23 +172,20 @@ class RobotModel:
                   for inertia in list(self._model.inertias)[1:]]
         return np.concatenate([*bodies, np.zeros(self.size - self.inertial)])
 
-    def sample_positions(self, rng: np.random.Generator, n: int) -> Array:
-        """Random positions (n, nv), with a floating base (n, nv + 1)."""
-        q = rng.uniform(-np.pi, np.pi, (n, self.nv + int(self.floating_base)))
-        if self.floating_base:
-            turns = rng.normal(size=(n, 4))
-            q[:, 3:7] = turns / np.linalg.norm(turns, axis=1, keepdims=True)
-        return q
+    def random_regressor(self, n: int) -> Array:
+        """Regressor (n, nv, p) of random motions, the same in each call."""
+        rng = np.random.default_rng(0)
+        dq, ddq = rng.normal(size=(2, n, self.nv))
+        return self.regressor(rng.uniform(-np.pi, np.pi, (n, self.nv)), dq, ddq)
 
-    def regressor(self, q: Array, dq: Array, ddq: Array, span: float = 0.0) -> Array:
+    def regressor(self, q: Array, dq: Array, ddq: Array) -> Array:
         """Regressor Y (n, nv, p) of generalised forces [N m, or N for prismatic joints]; the first
         `BASE_SIZE` rows are those of a floating base, which no joint torque enters.
 
         Args:
             q, dq, ddq: (n, nv) [rad] or [m] and derivatives; a floating base comes first, in q by
-                position [m] and quaternion x, y, z, w: (n, 7 + joints), in dq by linear [m/s] and
+                the twist from its neutral pose (`pinocchio.difference`), in dq by linear [m/s] and
                 angular velocity [rad/s] in its own axes.
-            span: time [s] over which forces were averaged, for friction that changes sides within.
         """
         out = np.zeros((len(q), self.nv, self.size))
         bodies = out[:, :, :self.inertial]
@@ -213,7 +193,7 @@ class RobotModel:
             rows[:] = pin.computeJointTorqueRegressor(self._model, self._data, configuration, v, a)
         bodies[:] = bodies.reshape(len(q), self.nv, len(self.bodies), BODY_SIZE)[
             ..., _FROM_PINOCCHIO].reshape(bodies.shape)
-        sign = mean_sign(dq, ddq, self.terms.coulomb_velocity, span)
+        sign = np.tanh(dq / max(self.terms.coulomb_velocity, _STEP))
         columns = {VISCOUS: dq, COULOMB: sign, OFFSET: np.ones_like(dq), DRIVE: ddq}
         if LOAD in self.terms.names:
             columns[LOAD] = sign * np.abs(bodies @ self.nominal[:self.inertial])
@@ -229,10 +209,7 @@ class RobotModel:
                          for state in zip(self._configuration(q), dq, ddq, strict=True)])
 
     def _configuration(self, q: Array) -> Array:
-        """Pinocchio's configuration (n, nq) of positions q: joints without limits as cosine and
-        sine."""
-        head = q.shape[1] - len(self._joints)  # of a floating base
-        columns = [q[:, :head]]
-        for position, joint in zip(q[:, head:].T[..., None], self._joints, strict=True):
-            columns += [np.cos(position), np.sin(position)] if joint.nq == 2 else [position]
-        return np.concatenate(columns, axis=1)
+        """Pinocchio's configuration (n, nq) of positions q (n, nv): joints without limits as cosine
+        and sine."""
+        neutral = pin.neutral(self._model)
+        return np.array([pin.integrate(self._model, neutral, position) for position in q])

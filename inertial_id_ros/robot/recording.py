@@ -7,7 +7,6 @@ over 10 ms; then the same Hann low-pass on the regressor and on the efforts, whi
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -162,7 +161,7 @@ class RowFilter:
 
     def rows(self, model: RobotModel) -> Rows:
         """Low-passed rows of a model."""
-        return Rows(model, self.time, self.mean(partial(model.regressor, span=BIN)), self.effort)
+        return Rows(model, self.time, self.mean(model.regressor), self.effort)
 
     def split(self, share: float) -> tuple[slice, slice]:
         """The rows of a share of the time, 1: all, and those after it, which share no sample."""

@@ -18,7 +18,6 @@ from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import PARAMETERS, Array, transform_matrix
 from ..io.fields import numbers
 from ..io.files import read_document, user_path, write_document
-from ..motion.motion import BIN
 from .model import COULOMB, OFFSET, VISCOUS, JointTerms, RobotModel
 
 _KIND, _VERSION = "inertial_id_ros robot", 4
@@ -120,10 +119,7 @@ class TorqueLoad:
         self._to_body = transform_matrix(placement.rotation, placement.translation)
         self.friction = np.abs(self.model.coulomb(robot.phi))
         root = _error_root(self.model, robot)
-        rng = np.random.default_rng(0)
-        q, dq, ddq = self.model.sample_positions(rng, _TRIALS), *rng.normal(
-            size=(2, _TRIALS, self.joints))
-        Y = self.model.regressor(q, dq, ddq)
+        Y = self.model.random_regressor(_TRIALS)
         moved = Y @ root[:size] + (Y @ robot.phi)[..., None] * root[size:]
         self.typical = np.sqrt(np.square(moved).sum(2).mean(0))
         scaled = (moved / robot.noise[:, None]).reshape(-1, moved.shape[2])
@@ -134,7 +130,7 @@ class TorqueLoad:
 
     def rows(self, q: Array, dq: Array, ddq: Array, torque: Array) -> Array:
         """Rows (n, width) of motion and measured torques (n, j)."""
-        Y = self.model.regressor(q, dq, ddq, BIN)
+        Y = self.model.regressor(q, dq, ddq)
         own = Y @ self.robot.phi
         parts = np.stack([torque - own, own, self.model.signs(Y)], axis=2)
         return np.concatenate([parts, Y[:, :, self._carrier] @ self._to_body, Y @ self._root],

@@ -43,9 +43,8 @@ def case(rng: np.random.Generator, joints: int = 4, samples: int = 60, drives: b
     terms = JointTerms(TERMS[:4] if drives else TERMS[:3])
     model = RobotModel.from_urdf(random_tree(rng, joints), terms)
     truth = model.nominal
-    for j in range(joints):
-        for term, value in zip(model.terms.names, (0.3, 0.2, 0.1, 0.02), strict=False):
-            truth[model.term_index(j, term)] = value
+    for term, value in zip(model.terms.names, (0.3, 0.2, 0.1, 0.02), strict=False):
+        truth[model.term_indices(term)] = value
     q, dq, ddq = rng.normal(size=(3, samples, joints))
     torque = model.regressor(q, dq, ddq) @ truth + NOISE * rng.normal(size=(samples, joints))
     rows = model.regressor(q, dq, ddq).reshape(-1, model.size) / NOISE
@@ -70,8 +69,8 @@ def optimum(c: Case, rows: np.ndarray, target: np.ndarray, form: str) -> float:
     phi, side = c.design.unit @ u, {"pseudo": 4, "spatial": 6}[form]
     slices = [c.model.body_slice(k) for k in range(4)]
     matrices = [cp.reshape(FORMS[form] @ phi[where], (side, side), order="C") for where in slices]
-    signed = [c.model.term_index(j, term) for j in range(4) for term in c.model.terms.names
-              if term != "offset"]
+    signed = [k for term in c.model.terms.names if term != "offset"
+              for k in c.model.term_indices(term)]
     problem = cp.Problem(cp.Minimize(cp.sum_squares((rows @ c.design.unit) @ u - target)), [
         *(matrix >> 0 for matrix in matrices), phi[signed] >= 0,
         sum(phi[where.start] for where in slices) <= 15.0])
@@ -115,7 +114,7 @@ def test_what_torques_cannot_tell_is_the_prior_and_said_to_be(rng: np.random.Gen
     assert phi[first][0] == pytest.approx(2.0)
     assert np.sqrt(covariance[first.start, first.start]) == pytest.approx(2.0)
     assert share[first][1:4].min() > 0.1
-    assert share[c.model.term_index(1, "viscous")] > 0.9
+    assert share[c.model.term_indices("viscous")[1]] > 0.9
     assert np.all((share >= 0.0) & (share <= 1.0))
 
 

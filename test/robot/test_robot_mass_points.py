@@ -35,7 +35,7 @@ BODY = phi_from_body(2.0, np.array([0.1, 0.0, 0.2]), np.diag([0.03, 0.03, 0.04])
 def test_base_rows_of_a_free_robot_tell_all_that_all_rows_tell(rng: np.random.Generator) -> None:
     """Ayusawa, Venture, Nakamura 2009: base-link dynamics lose no inertial parameter."""
     model = RobotModel(pin.buildModelFromXML(random_tree(rng, 5, rooted=True), FREE), NO_TERMS)
-    q, (dq, ddq) = model.sample_positions(rng, 60), rng.normal(size=(2, 60, model.nv))
+    q, dq, ddq = rng.normal(size=(3, 60, model.nv))
     rows = model.regressor(q, dq, ddq)[:, :BASE_SIZE]
     part = find_base_parameters(rows.reshape(-1, model.size), model.parameter_names)
     whole = structural_base_parameters(model)
@@ -113,7 +113,7 @@ def test_a_tree_of_30_joints_from_the_rows_of_its_floating_base_alone() -> None:
     in their boxes, and cost hardly any force residual (up to 40 % in the paper)."""
     rng, noise = np.random.default_rng(0), np.array([5.0, 5.0, 5.0, 2.0, 2.0, 1.0])  # N, N m
     model = RobotModel(pin.buildModelFromXML(random_tree(rng, 30, rooted=True), FREE), NO_TERMS)
-    q, (dq, ddq) = model.sample_positions(rng, 600), rng.normal(size=(2, 600, model.nv))
+    q, dq, ddq = rng.normal(size=(3, 600, model.nv))
     columns = model.regressor(q, 0.7 * dq, 2.0 * ddq)[:, :BASE_SIZE]
     force = columns @ model.nominal + noise * rng.normal(size=(600, 6))
     rows, target = Rows(model, np.arange(600), columns, force).factor(noise)

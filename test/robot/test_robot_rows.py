@@ -12,7 +12,7 @@ from inertial_id_ros.robot import METHODS, TERMS, RobotRequest
 from inertial_id_ros.robot.calibration import align_recording, gains_from_payload
 from inertial_id_ros.robot.identify import identify_described_robot
 from inertial_id_ros.robot.least_squares import fit_unconstrained, friction_weight
-from inertial_id_ros.robot.model import NO_TERMS, JointTerms, RobotModel, mean_sign
+from inertial_id_ros.robot.model import NO_TERMS, JointTerms, RobotModel
 from inertial_id_ros.robot.recording import JointRecording, RowFilter
 
 RATE = 200  # Hz
@@ -118,17 +118,6 @@ def test_drives_and_friction_by_load_are_found_as_they_are(size: float) -> None:
         own = result.model.term_indices(term)
         assert (np.abs(found[own] - value) < 4.0 * sigma[own] + 0.02 * value).all(), term
     assert result.validation is not None and result.validation.relative < 0.02
-
-
-@pytest.mark.parametrize("speed", (0.0, 0.01))
-def test_the_sign_is_the_mean_over_the_time_of_a_bin(
-        rng: np.random.Generator, speed: float) -> None:
-    span, inside = 0.01, (np.arange(2000) + 0.5) / 2000 - 0.5
-    dq, ddq = 0.01 * rng.normal(size=(50, 3)), rng.normal(size=(50, 3))
-    ddq[:5], dq[5:8] = 0.0, 0.0
-    every = dq + span * inside[:, None, None] * ddq
-    sign = np.sign(every) if speed == 0.0 else np.tanh(every / speed)
-    np.testing.assert_allclose(mean_sign(dq, ddq, speed, span), sign.mean(axis=0), atol=2e-3)
 
 
 # Real robots

@@ -150,7 +150,8 @@ class Arm(RobotModel):
             tied = j < own and (first == parents[second] or second == parents[first])
             if first != second and not tied:
                 shapes.addCollisionPair(pin.CollisionPair(i, j))
-        q = np.clip(self.sample_positions(np.random.default_rng(0), POSES), self.lower, self.upper)
+        random = np.random.default_rng(0).uniform(-np.pi, np.pi, (POSES, self.nv))
+        q = np.clip(random, self.lower, self.upper)
         for k in reversed(np.flatnonzero(self.near(q, 0.0).all(axis=0)).tolist()):
             pair = shapes.collisionPairs[k]
             if max(pair.first, pair.second) < own:  # obstacles are meant as they stand

@@ -92,9 +92,9 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
                 links[link].remove(old)
         links[own[0]].append(ElementTree.fromstring(urdf_inertial(body_from_phi(body))))
         for key, term in (("damping", VISCOUS), ("friction", COULOMB)):
-            if term in model.terms.names:
+            if indices := model.term_indices(term):
                 element = joints[name].find("dynamics")
                 if element is None:
                     element = ElementTree.SubElement(joints[name], "dynamics")
-                element.set(key, number(max(phi[model.term_index(name, term)], 0.0)))
+                element.set(key, number(max(phi[indices[k]], 0.0)))
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"

@@ -40,9 +40,8 @@ def robot_sections(result: RobotResult) -> list[Section]:
         bodies.append([body, *(Cell(interval(values[i], sigma[i], i not in (1, 2, 3)),
                                     "" if share[i] > _HALF else "fair") for i in _SHOWN)])
     sigma = CONFIDENCE_95 * np.sqrt(np.diag(fit.covariance))
-    terms = [(name, *(interval(fit.phi[k], sigma[k], term in NOT_NEGATIVE)
-                      for term in model.terms.names for k in [model.term_index(name, term)]))
-             for name in model.joint_names]
+    columns = [[interval(fit.phi[k], sigma[k], term in NOT_NEGATIVE)
+                for k in model.term_indices(term)] for term in model.terms.names]
     units = [f"{results.NAMES[i]} [{results.UNITS[i]}]".replace("^2", "\u00b2") for i in _SHOWN]
     return [
         Section("Before and after", "held-out", [
@@ -54,7 +53,8 @@ def robot_sections(result: RobotResult) -> list[Section]:
             "In the frame of each link, inertia about the centre of mass. Amber on the page: what "
             "the description says, not the data."]),
         Section("Joints", "joints", [
-            Table("Joints, with 95 % intervals", ("joint", *model.terms.names), terms)])]
+            Table("Joints, with 95 % intervals", ("joint", *model.terms.names),
+                  list(zip(model.joint_names, *columns, strict=True)))])]
 
 
 def _summary(result: RobotResult) -> list[str]:
