@@ -5,6 +5,7 @@ whose reasons and advice are those of the findings."""
 import json
 import re
 from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import bags
@@ -24,14 +25,15 @@ from inertial_id_ros.apps.report.results import (
     Snapshot,
     advice_of,
     diagnose,
-    predict,
+    prediction_of,
     round_to_spread,
 )
 from inertial_id_ros.cli import OK
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.kinds import KINDS, Finding, made
-from inertial_id_ros.model.history import Window
+from inertial_id_ros.model.history import History, Marks
 from inertial_id_ros.motion.motion import BIN_NS, Motion
+from inertial_id_ros.settings import Settings
 
 pytest.importorskip("jinja2")
 PHI = BODY.phi()
@@ -82,8 +84,8 @@ def test_the_page_holds_the_numbers_of_the_estimate(page: tuple[str, dict[str, o
 
 # ---- predictions of unseen data ------------------------------------------------------------------
 
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_the_true_payload_predicts_what_comes_after_it(sign: float) -> None:
+@pytest.mark.parametrize(("sign", "convention"), [(1.0, "on_environment"), (-1.0, "on_sensor")])
+def test_the_true_payload_predicts_what_comes_after_it(sign: float, convention: str) -> None:
     rng, n = np.random.default_rng(0), 300
     turn = Rotation.random(n, rng=rng).as_matrix()
     moved = Motion(np.arange(n), turn, *rng.normal(size=(4, n, 3)), np.empty((n, 0, 3, 3)),
@@ -91,9 +93,15 @@ def test_the_true_payload_predicts_what_comes_after_it(sign: float) -> None:
     wrench = BODY.wrench(SimpleNamespace(
         q=turn, omega=moved.omega, alpha=moved.alpha,
         a_g=moved.acceleration - turn.transpose(0, 2, 1) @ GRAVITY))
-    window = Window(moved, np.ones(n, bool), wrench + sign * BIAS, np.ones(n))
-    got = predict(window, np.arange(n) < 250, [NoEstimate(0, "", "none"), estimate(100 * BIN_NS)],
-                  sign, np.zeros(10), 0)
+    history = History()
+    history.append(moved, np.arange(n + 1) * BIN_NS + BIN_NS // 2,
+                   np.vstack([wrench, wrench[-1:]]) + sign * BIAS)
+    history.marks = Marks(contacts=((250, n),))
+    identifier: Any = SimpleNamespace(
+        course=SimpleNamespace(history=history), beliefs=SimpleNamespace(tool=None),
+        settings=Settings().replace({"wrench.convention": convention}))
+    got = prediction_of(identifier, [NoEstimate(0, "", "none"), estimate(100 * BIN_NS)], 0)
+    assert got is not None
     assert not np.isfinite(got.after[:101]).any()
     assert not np.isfinite(got.after[250:]).any()
     np.testing.assert_allclose(got.after[101:250], got.measured[101:250], atol=1e-9)

@@ -2,8 +2,6 @@
 """Tables of motion and load (CSV, NPZ, Parquet, LeRobot) as recordings, or as poses at rest."""
 
 import json
-import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
@@ -29,7 +27,6 @@ from . import Recording, one_error
 
 INFO = Path("meta") / "info.json"
 FORMS = [(cell, point) for point in ".," for cell in (",", ";", "\t", None) if cell != point]
-NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?|[-+]?(nan|inf)"
 MOST_ABOVE = 1000  # lines among which the first row of numbers is
 TIMES = ("time", "t", "stamp", "timestamp")
 # Beginnings of names of columns, followed by the name of the joint, its number or nothing.
@@ -113,36 +110,32 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
         text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError:  # as Excel writes it
         text = data.decode("cp1252", errors="replace")
-    lines = [line for line in text.splitlines() if line.strip()]
-    # Of separators and decimal points, those that make most numbers of a row.
-    middle = lines[len(lines) // 2] if lines else ""
-    cell, point = max(FORMS, key=lambda form: _numbers(_cells(middle, form[0]), form[1]))
-    rows, width = [_cells(line, cell) for line in lines[:MOST_ABOVE]], len(_cells(middle, cell))
-    first = next((k for k, row in enumerate(rows) if len(row) == width
-                  and 2 * _numbers(row, point) > width - row.count("")), 0)
-    fitting = [row for row in rows[:first] if len(row) == width > 1]
-    if not fitting:
-        raise ValueError(f"it has '{''.join(lines[:1]):.60}' in its first line, {width} columns of "
-                         f"numbers and {len(rows[first - 1]) if first else 'no'} names above them; "
+    lines = [line.lstrip("# ") for line in text.splitlines() if line.strip()] or [""]
+    head = pd.Series(lines[:MOST_ABOVE])
+
+    def cells(form: tuple[str | None, str]) -> tuple[Any, Any]:
+        """The first lines in cells, as text and as numbers."""
+        words = head.str.split(form[0], expand=True).apply(lambda cells: cells.str.strip(' "'))
+        return words, words.apply(lambda cells: pd.to_numeric(
+            cells.str.replace(form[1], ".", regex=False), errors="coerce"))
+
+    cell, point = max(FORMS, key=lambda form: cells(form)[1].count().sum())
+    words, numbers = cells((cell, point))
+    counts, widths = numbers.count(axis=1), words.count(axis=1)
+    first = int((2 * counts > counts.max()).argmax())  # row of numbers
+    fitting = words[:first][(widths[:first] == widths[first]) & (widths[first] > 1)].nunique(axis=1)
+    if fitting.empty:
+        raise ValueError(f"it has '{lines[0]:.60}' in its first line, {widths[first]} columns of "
+                         f"numbers and {widths[first - 1] if first else 'no'} names above them; "
                          "commas, semicolons, tabs or blanks separate columns")
     # Remarks above the names, and units below them, are less different.
-    names = max(fitting, key=lambda row: len(set(row)))
-    twice = [name for name, count in Counter(names).items() if name and count > 1]
-    if twice:
-        raise ValueError(f"it has two columns with the name '{twice[0]}'; each needs its own")
+    names = words.loc[fitting.idxmax()]
+    for name in names[names.duplicated() & (names != "")].dropna():
+        raise ValueError(f"it has two columns with the name '{name}'; each needs its own")
     table = pd.read_csv(StringIO("\n".join(lines[first:]).replace(point, ".")), header=None,
                         sep=cell or r"\s+", skipinitialspace=True, index_col=False)
     return {name: pd.to_numeric(table[k], errors="coerce").to_numpy(float)
-            for k, name in enumerate(names) if name}
-
-
-def _cells(line: str, cell: str | None) -> list[str]:
-    return [text.strip(' "') for text in line.lstrip("# ").split(cell)]
-
-
-def _numbers(cells: Sequence[str], point: str) -> int:
-    """How many cells are numbers."""
-    return sum(re.fullmatch(NUMBER, text.replace(point, "."), re.I) is not None for text in cells)
+            for k, name in names.dropna().items() if name}
 
 
 READERS: dict[str, Callable[[Path], dict[str, np.ndarray]]] = {

@@ -12,7 +12,7 @@ from ...estimate import CONFIDENCE_95, NOTHING_CARRIED, UNOBSERVED, VERDICT_WORD
 from ...identify.identifier import Identifier
 from ...inertia import PARAMETERS, Array
 from ...kinds import KINDS, Finding, doubt_of, sort_findings
-from ...model.history import LONGEST, Window
+from ...model.history import LONGEST
 from ...model.newton_euler import regressor_of as regressor_of
 from ...model.tool import Tool
 from ...motion.motion import BIN, BIN_NS
@@ -185,40 +185,27 @@ def rms_lengths(wrench: Array) -> tuple[float, ...]:
     return tuple(np.sqrt(squares.sum(axis=2).mean(axis=0)).tolist())
 
 
-def prediction_of(identifier: Identifier, estimates: Sequence[Outcome], origin: int
+def prediction_of(identifier: Identifier, outcomes: Sequence[Outcome], origin: int
                   ) -> Prediction | None:
-    """Predict the wrench that an identifier still has, by its outcomes, oldest first; None where it
-    has none; origin: stamp of the start [ns]."""
+    """Predict the wrench of the present payload that an identifier still has, each bin by the last
+    estimate before it among outcomes, oldest first; None: it has none; origin: stamp of the start
+    [ns]."""
     history, tool = identifier.course.history, identifier.beliefs.tool
-    end = min(history.end, history.wrench_end)
-    window = history.window(end, LONGEST, marked=False)
-    n = len(window.used)
+    window = history.window(min(history.end, history.wrench_end), LONGEST)
+    motion, n = window.motion, len(window.used)
     if not n or identifier.settings.load.source != "wrench":
         return None
-    free = window.used.copy()
-    for first, last in history.marks.contacts:
-        free[max(first - end + n, 0):max(last - end + n, 0)] = False
-    return predict(window, free, estimates, identifier.settings.wrench.sign,
-                   np.zeros(PARAMETERS) if tool is None else tool.phi, origin)
-
-
-def predict(window: Window, free: np.ndarray, estimates: Sequence[Outcome], sign: float,
-            tool: Array, origin: int) -> Prediction:
-    """Predict the wrench of a window, bin by bin; free: (n,) True for bins that tell of the
-    payload; sign: of readings against W + bias; tool: phi (10,) of what is carried beside it."""
-    motion, n = window.motion, len(window.used)
-    rows, (before, after) = regressor_of(motion), np.full((2, n, 6), np.nan)
-    valid = [e for e in estimates if isinstance(e, Estimate) and not e.stale]
-    ends = [e.stamp_ns // BIN_NS - int(motion.number[0]) for e in valid]
-    for estimate, first, end in zip(valid, ends, [*ends, n][1:], strict=False):
-        late = round(-estimate.alignment[5] / BIN) if len(estimate.alignment) > 5 else 0
-        first = max(first + 1, late, 0)
-        end = min(end + 1, n + min(late, 0), n)
-        if end > first:
-            wrench = rows[first - late:end - late] @ (estimate.phi + tool)
-            before[first:end] = estimate.bias
-            after[first:end] = sign * wrench + estimate.bias
-    after[~free] = np.nan
+    rows, sign = regressor_of(motion), identifier.settings.wrench.sign
+    beside = np.zeros(PARAMETERS) if tool is None else tool.phi
+    valid = [e for e in outcomes if isinstance(e, Estimate) and not e.stale]
+    last = np.searchsorted([e.stamp_ns // BIN_NS for e in valid], motion.number) - 1
+    before, after = np.full((2, n, 6), np.nan)
+    for k in np.flatnonzero(window.used & (last >= 0)).tolist():
+        estimate = valid[last[k]]
+        late = round(-sum(estimate.alignment[5:]) / BIN)  # bins, of the wrench; empty: not known
+        if 0 <= k - late < n:
+            before[k] = estimate.bias
+            after[k] = estimate.bias + sign * rows[k - late] @ (estimate.phi + beside)
     measured = np.where(window.used[:, None], sign * window.wrench, np.nan)
     return Prediction((motion.number + 0.5) * BIN - 1e-9 * origin, measured, before, after)
 
