@@ -88,7 +88,7 @@ def two_digits(value: float) -> str:
 
 
 def round_to_spread(value: float, spread: float) -> tuple[str, str]:
-    """Round a value and its spread to the second significant digit of the spread.
+    """Round a value and its spread to the second significant digit of the spread, or to integers.
 
     Examples:
         >>> round_to_spread(0.93312, 0.00447)
@@ -96,12 +96,9 @@ def round_to_spread(value: float, spread: float) -> tuple[str, str]:
     """
     if not np.isfinite(spread) or spread <= 0.0:
         return f"{value:.6g}", f"{spread:g}"
-    decimals = 1 - int(np.floor(np.log10(spread)))
-    if not -4 <= decimals <= 9:
-        return f"{value:.3g}", f"{spread:.2g}"
+    decimals = max(1 - int(np.floor(np.log10(spread))), 0)
     shown = round(value, decimals) + 0.0  # + 0.0 makes 0.0 of -0.0
-    return (f"{shown:.{max(decimals, 0)}f}",
-            f"{spread:.{decimals}f}" if decimals >= 0 else two_digits(spread))
+    return f"{shown:.{decimals}f}", f"{spread:.{decimals}f}"
 
 
 def interval(value: float, spread: float, positive: bool = False) -> str:
