@@ -93,13 +93,14 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
            or (surprise(model.fit, prior.sheet) < SURPRISING and model.fit.values.get(
                "removed_payload", np.full(1, np.inf))[0] > SHARE * model.fit.phi[0])]
     for own in (SensorFilter(1), SensorFilter(2)) if is_late else ():  # it is late by a low-pass
-        out += [_model(SetupError(), same, prior, [*usual, own], given)
+        # From a payload: without one, no data tell a filter, and its values would be lost.
+        out += [_model(SetupError(), same, prior, [*usual, own], given, stated.fit)
                 for given in own.starts(stated.fit)]
     return sorted(out, key=attrgetter("odds"), reverse=True)
 
 
 def _model(error: SetupError, rows: Rows, prior: Prior, terms: list[Term],
-           given: Values | None = None) -> Model:
+           given: Values | None = None, start: Fit | None = None) -> Model:
     """The fit of terms, on what the window of rows should have been."""
     window = error.window(rows.window)
     if error.late or window.motion is not rows.window.motion:
@@ -109,7 +110,7 @@ def _model(error: SetupError, rows: Rows, prior: Prior, terms: list[Term],
         rows.window, rows.y = window, rows.modes(rows.smooth(window.wrench))
     if error.kind == "removed_payload":
         terms = [*terms, REMOVED]
-    new = fit(rows, terms, prior, given=given, rounds=2 * ROUNDS)
+    new = fit(rows, terms, prior, start=start, given=given, rounds=2 * ROUNDS)
     # The density is that of readings as they came. An error must be beyond doubt.
     odds = new.evidence + _belief_in_body(new, prior) + sum(term.odds for term in terms) + len(
         new.solution.variance) * float(np.log(np.abs(error.channels)).sum()) - DECIDED * bool(
