@@ -6,15 +6,15 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import expm
 
-from ..model.newton_euler import GRAVITY, regressor, rotation, static_wrench
-from ..motion.causal import MotionNow, Now
-from ..motion.motion import Array
+from ..model.newton_euler import GRAVITY, regressor_of, rotation, static_wrench
+from ..motion.causal import MotionNow
+from ..motion.motion import Array, Motion
 from ..samples.ring import GAP_NS, JUMP_NS, SECOND
 from ..settings import CompensationSettings
 from .latch import LoadInUse, Mode
 
-BLEND = 0.06  # s, time constant by which the wrench goes over to another load
-PAUSE = GAP_NS / SECOND  # s without a compensated wrench, after which nothing is blended
+BLEND = GAP_NS / SECOND  # s, time constant by which the wrench goes over to another load; after a
+# pause as long nothing is blended
 
 
 class Compensation:
@@ -77,15 +77,14 @@ class Compensation:
         removed = self._sign * self._of_load(load, now, step)
         return (reading - (removed if load.target is None else load.target @ removed)).tolist()
 
-    def _of_load(self, load: LoadInUse, now: Now, step: float) -> Array:
+    def _of_load(self, load: LoadInUse, now: Motion, step: float) -> Array:
         """W and bias (6,) of a load; goes over from the one before smoothly."""
-        up = rotation(np.r_[load.setup.tilt, 0.0]) @ GRAVITY
-        proper = now.proper + (GRAVITY - up) @ now.rotation
-        A, lag = regressor(proper[None], now.omega[None], now.alpha[None])[0], self._filter
+        gravity = rotation(np.r_[load.setup.tilt, 0.0]) @ GRAVITY
+        A, lag = regressor_of(now, gravity)[0], self._filter
         if not load.setup.filter:
             self._filter = None
         else:
-            if lag is None or lag.sensor != load.setup.filter or step > PAUSE:
+            if lag is None or lag.sensor != load.setup.filter or step > BLEND:
                 self._filter = lag = SensorLag(load.setup.filter, A)
             A = lag.update(A, step)
 
@@ -93,9 +92,9 @@ class Compensation:
             turned = (A @ some.phi).reshape(2, 3) @ rotation(some.rotation).T
             out = turned.ravel() + some.bias
             return out if some.weighed is None else out - static_wrench(
-                some.weighed, -GRAVITY[2] * now.rotation[2])
+                some.weighed, -GRAVITY @ now.rotation[0])
         out = added(load)
-        if not self._out or step > PAUSE:
+        if not self._out or step > BLEND:
             self._blend = np.zeros(6)
         elif load is not self._used:
             self._blend = self._blend + added(self._used) - out

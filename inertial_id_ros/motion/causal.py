@@ -2,12 +2,11 @@
 """Motion now, from joints or transforms so far: a cubic with exponentially fading weights."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ..samples.ring import GAP_NS, SECOND, SILENT_NS, Ring
-from .motion import Array
+from .motion import BIN_NS, Array, Motion
 from .robot import Chain
 from .track import STEP, TURN
 
@@ -15,16 +14,6 @@ TAU, PERIODS = 0.025, 3.0  # s, of the memory; at least so many periods of the s
 SETTLED = 12.0  # times the memory, after which samples are forgotten
 FASTEST = 20.0  # rad/s (or m/s), beside `STEP`: faster than that is no motion
 TERMS = ("gravity", "velocity", "acceleration")  # of the motion, each with those before
-
-
-class Now(NamedTuple):
-    """Motion of the sensor: acceleration less gravity, omega, alpha (3,) in sensor axes; rotation
-    (3, 3) to the base."""
-
-    proper: Array
-    omega: Array
-    alpha: Array
-    rotation: Array
 
 
 class Signal:
@@ -109,11 +98,12 @@ class MotionNow:
             self._signal.update(oldest, np.concatenate([
                 self._poses[name][1] for name in self._names]))
 
-    def at(self, stamp: int, terms: str = TERMS[-1]) -> Now | None:
-        """Motion at a stamp [ns], None where there is none so near; terms: see `TERMS`."""
+    def at(self, stamp: int, terms: str = TERMS[-1]) -> Motion | None:
+        """Motion at a stamp [ns], as of one bin, None where there is none so near; terms: see
+        `TERMS`."""
         state = self._signal.at(stamp, terms)
         if state is None:
             return None
-        states = self._chain.states(self._names, *state[:, None])
-        place, felt, omega, alpha = self._chain.move(self._data, *(row[0] for row in states))
-        return Now(felt + 9.81 * place.rotation[2], omega, alpha, np.array(place.rotation))
+        q, dq, ddq = state[:, None]
+        number = np.array([stamp // BIN_NS])
+        return self._chain.motion(number, self._names, q, dq, ddq, self._data)

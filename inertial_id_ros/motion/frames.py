@@ -11,15 +11,13 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from ..errors import InvalidData, InvalidModel, UnknownFrame
-from ..io.fields import as_names, as_rows
-from ..limits import MAX_ARM_JOINTS, MAX_NAME
-from ..samples.ring import IMPOSSIBLE, Ring
+from ..io.fields import as_rows
+from ..limits import MAX_ARM_JOINTS
+from ..samples.ring import Ring
 from .motion import Array, IntArray, Motion
 from .robot import Chain, Joint, link_names, model_of
-from .track import Track, advance_together
+from .track import MEASURED, STEP, Track, advance_together
 
-COMPARED = 200  # bins of which the median is taken
-SPREAD = 0.01  # m; frames that move more against each other are not fixed
 SHIFT = 0.005  # m and rad: less is no other place
 
 
@@ -33,17 +31,11 @@ def quaternions_of(turns: Rotation) -> Array:
 
 def place_of(translation: ArrayLike, quaternion: ArrayLike) -> pin.SE3:
     """A pose from translation (3,) and quaternion x, y, z, w (raises InvalidData)."""
-    row = np.r_[as_rows("translation", translation, (3,)), as_rows("quaternion", quaternion, (4,))]
-    if not _are_poses(row[None])[0]:
-        raise InvalidData(f"not a pose: translation {row[:3].tolist()}, quaternion "
-                          f"{row[3:].tolist()}")
-    return pin.SE3(Rotation.from_quat(row[3:]).as_matrix(), row[:3])
-
-
-def _are_poses(rows: Array) -> np.ndarray:
-    """True where rows (m, 7) are finite, and their quaternions tell a direction."""
-    size = np.abs(rows)
-    return np.asarray((size < IMPOSSIBLE).all(1) & (size[:, 3:].max(1) > 1.0 / IMPOSSIBLE))
+    at = as_rows("translation", translation, (3,), finite=True)
+    turn = as_rows("quaternion", quaternion, (4,), finite=True)
+    if not np.linalg.norm(turn) > 0.0:
+        raise InvalidData("quaternion x, y, z, w is zero; that is no orientation")
+    return pin.SE3(Rotation.from_quat(turn).as_matrix(), at)
 
 
 class Edge(NamedTuple):
@@ -87,8 +79,8 @@ class Frames(dict[str, Edge]):
     version = 0
 
     def fix(self, parent: str, child: str, place: pin.SE3) -> None:
-        """A frame stays in its parent (raises InvalidData)."""
-        parent, child = _checked(parent, child)
+        """A frame stays in its parent."""
+        parent, child = parent.lstrip("/"), child.lstrip("/")  # old ones begin with a slash
         if self.get(child) != Edge(parent, place):
             self[child] = Edge(parent, place)
             self.version += 1
@@ -96,7 +88,7 @@ class Frames(dict[str, Edge]):
     def move(self, parent: str, child: str, stamps: IntArray, poses: Array) -> None:
         """Poses (m, 7) of a frame in its parent: translation, quaternion x, y, z, w; nothing where
         it stays."""
-        parent, child = _checked(parent, child)
+        parent, child = parent.lstrip("/"), child.lstrip("/")
         edge = self.get(child)
         if edge is not None and edge.joint is None:
             return
@@ -105,7 +97,8 @@ class Frames(dict[str, Edge]):
             track = Track(Ring(7))
             self[child] = Edge(parent, track=track, joint=Joint(child, pin.SE3.Identity()))
             self.version += 1
-        ring, good = track.ring, _are_poses(poses)
+        ring, size = track.ring, np.linalg.norm(poses[:, 3:], axis=1)
+        good = np.isfinite(poses).all(1) & (size > 0.0)
         ring.counts["invalid"] += int((~good).sum())
         if good.any():
             rows = np.vstack([ring.rows[-1:], poses[good]])
@@ -129,10 +122,6 @@ class Frames(dict[str, Edge]):
             out.append(self[out[-1]].parent)
         return out
 
-    def connects(self, frame: str, other: str) -> bool:
-        """True where both frames hang on one root."""
-        return self.path(frame)[-1] == self.path(other)[-1]
-
     def place(self, target: str, source: str) -> tuple[pin.SE3, int | None]:
         """Place of the source in the target, and the oldest stamp [ns] of what moves it there;
         None where they are fixed to each other.
@@ -141,7 +130,7 @@ class Frames(dict[str, Edge]):
             UnknownFrame: a frame is not known, or the two are not connected.
         """
         up, down = self.path(source), self.path(target)
-        if not self.connects(source, target):
+        if up[-1] != down[-1]:
             for path in (up, down):
                 if len(path) == 1:
                     raise UnknownFrame(f"frame '{path[0]}' is neither in the robot description nor "
@@ -236,15 +225,6 @@ def chain_of(urdf: str, frame: str, gravity_frame: str = "", fixed: Mapping[str,
     return Chain(root, chain.joints, chain.tip)
 
 
-def _checked(*names: str) -> tuple[str, str]:
-    """Names of a parent and its child, without the slash that old ones begin with."""
-    parent, child = (name.lstrip("/") for name in as_names("parent and child", names))
-    if parent == child or not child or max(len(parent), len(child)) > MAX_NAME:
-        raise InvalidData(f"transform '{parent[:50]}' -> '{child[:50]}': both need a name, two of "
-                          f"them, of at most {MAX_NAME} characters")
-    return parent, child
-
-
 class WrenchPlace:
     """Where the frame in which a wrench is expressed lies in the frame of the sensor.
 
@@ -269,16 +249,16 @@ class WrenchPlace:
         for motion, poses in ((sensor, own), (said, other)):
             poses.update(zip(motion.number.tolist(), map(pin.SE3, motion.rotation, motion.position),
                              strict=True))
-        both = sorted(own.keys() & other.keys())[:COMPARED]
-        if max(len(own), len(other)) > 2 * COMPARED or len(both) == COMPARED:
+        both = sorted(own.keys() & other.keys())[:MEASURED]
+        if max(len(own), len(other)) > 2 * MEASURED or len(both) == MEASURED:
             self._poses = {}, {}
-        if len(both) < COMPARED:
+        if len(both) < MEASURED:
             return False
         seen = [own[number].inverse() * stands * other[number] for number in both]
         at = np.array([place.translation for place in seen])
         distance = np.linalg.norm(at - np.median(at, axis=0), axis=1)
         new = seen[int(np.argmin(distance))]
-        if np.median(distance) > SPREAD or self.place is not None and np.abs(
+        if np.median(distance) > STEP or self.place is not None and np.abs(
                 pin.log6(self.place.inverse() * new).vector).max() < SHIFT:
             return False
         self.place = new

@@ -4,12 +4,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ..inertia import Array
-from ..samples.ring import SECOND
+from ..samples.ring import SECOND, IntArray
 
-IntArray = npt.NDArray[np.int64]
 BIN_NS = 10_000_000
 BIN = BIN_NS / SECOND  # s
 

@@ -2,7 +2,7 @@
 """Robot descriptions (URDF), and kinematics of a serial chain: from joints, or poses, to the motion
 of the sensor."""
 
-import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -22,6 +22,7 @@ from .motion import Array, IntArray, Motion
 
 _INERTIAL = (("mass", "value"), *(("inertia", name) for name in (
     "ixx", "ixy", "ixz", "iyy", "iyz", "izz")))
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 class Joint(NamedTuple):
@@ -75,27 +76,29 @@ class Chain:
         """True where transforms tell the motion."""
         return self.joints[0].twist is None
 
-    def equals(self, other: "Chain | None") -> bool:
-        """True where joints, links, sensor and base are those of another chain."""
-        return other is not None and bool(self.model == other.model)
-
-    def motion(self, number: IntArray, names: Sequence[str], q: Array, dq: Array, ddq: Array
-               ) -> Motion:
+    def motion(self, number: IntArray, names: Sequence[str], q: Array, dq: Array, ddq: Array,
+               data: pin.Data | None = None) -> Motion:
         """Motion of the sensor in n bins.
 
         Args:
             number: (n,) bins; names, q, dq, ddq: see `states`.
+            data: of the model, of one thread; None: new ones.
         """
         n, j = len(number), 0 if self.floats else len(self.joints)
+        model, frame = self.model, self.model.nframes - 1
         position, acceleration, omega, alpha = np.empty((4, n, 3))
         out = Motion(number, np.empty((n, 3, 3)), position, acceleration, omega, alpha,
                      np.empty((n, j, 3, 3)), np.empty((n, j, 6)))
-        data = self.model.createData()
+        data = data or model.createData()
         for k, now in enumerate(zip(*self.states(names, q, dq, ddq), strict=True)):
-            place, acceleration[k], omega[k], alpha[k] = self.move(data, *now)
+            pin.forwardKinematics(model, data, *now)
+            place = pin.updateFramePlacement(model, data, frame)
             out.rotation[k], position[k] = place.rotation, place.translation
+            felt = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL)
+            acceleration[k], alpha[k] = felt.linear, felt.angular
+            omega[k] = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
             if j:
-                out.twists[k] = pin.computeJointJacobians(self.model, data).T
+                out.twists[k] = pin.computeJointJacobians(model, data).T
                 out.joints[k] = [data.oMi[i + 1].rotation for i in range(j)]
         return out
 
@@ -112,22 +115,6 @@ class Chain:
         which = [list(names).index(joint.name) for joint in self.joints]
         scale, shift = np.array([(joint.scale, joint.shift) for joint in self.joints]).T
         return scale * q[:, which] + shift, scale * dq[:, which], scale * ddq[:, which]
-
-    def move(self, data: pin.Data, q: Array, dq: Array, ddq: Array
-             ) -> tuple[pin.SE3, Array, Array, Array]:
-        """Pose of the sensor in the base, and along its axes acceleration, angular velocity and
-        angular acceleration (3,) of it.
-
-        Args:
-            data: of the model, each thread its own; q, dq, ddq: (j,) of the joints.
-        """
-        model, frame = self.model, self.model.nframes - 1
-        pin.forwardKinematics(model, data, q, dq, ddq)
-        place = pin.updateFramePlacement(model, data, frame)
-        felt = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL)
-        turns = pin.getFrameVelocity(model, data, frame, pin.LOCAL)
-        return (pin.SE3(place), np.array(felt.linear), np.array(turns.angular),
-                np.array(felt.angular))  # copies: data are overwritten by the next call
 
     @cached_property
     def model(self) -> pin.Model:
@@ -180,8 +167,7 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
         root = ElementTree.fromstring(urdf)  # the parser of URDF prints what is wrong
         if root.tag != "robot" or root.find("link") is None:
             raise InvalidModel(f"the robot description is <{root.tag}> without links; a URDF is "
-                               "needed: <robot> with <link> and <joint>" + (
-                                   "; expand xacro first" if "xacro" in urdf else ""))
+                               "needed: <robot> with <link> and <joint>")
         if dynamics:
             _check_inertias(root)
         model = pin.buildModelFromXML(urdf, *([] if root_joint is None else [root_joint]))
@@ -198,15 +184,11 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
 def _check_inertias(root: ElementTree.Element) -> None:
     """Raise InvalidModel where mass or inertia of a link is missing, or no number: the parser of
     URDF takes it for zero."""
-    for link in root.iter("link"):
-        for tag, name in _INERTIAL if link.find("inertial") is not None else ():
+    for link in root.iterfind("link[inertial]"):
+        for tag, name in _INERTIAL:
             element = link.find(f"inertial/{tag}")
             text = None if element is None else element.get(name)
-            try:
-                is_number = math.isfinite(float(text or ""))
-            except ValueError:
-                is_number = False
-            if not is_number:
+            if not _NUMBER.fullmatch((text or "").strip()):
                 raise InvalidModel(f"link '{link.get('name')}' of the robot description has the "
                                    f"{tag} {name}={text!r}; it must be a number")
 

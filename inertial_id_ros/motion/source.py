@@ -260,7 +260,7 @@ class Streams:
         base, is_known = link_names(model_of(self.urdf)[0])[0], self._place.place is not None
         for root in self.frames.path(self._said)[1:]:
             there = self.frames.chain(root, self._said)
-            if there is not None and self._fixed.connects(base, root):
+            if there is not None and self._fixed.path(base)[-1] == self._fixed.path(root)[-1]:
                 stands = self.chain.root * self._fixed.place(base, root)[0]
                 self.restarts += self._place.compare(
                     motion, self.frames.motion(there, finished), stands) and is_known
@@ -276,7 +276,8 @@ class Streams:
         root = self.settings.gravity.frame or self.frames.path(self.frame)[-1]
         before, self._by_transforms = self._by_transforms, self.frames.chain(root, self.frame)
         if self._uses_transforms and before is not None:
-            self.restarts += not before.equals(self._by_transforms)
+            now = self._by_transforms
+            self.restarts += now is None or before.model != now.model
         if not self.urdf:
             return
         try:
@@ -285,7 +286,7 @@ class Streams:
         except InertialIdError as error:
             self._why = str(error)
             return
-        if not chain.equals(self.chain):
+        if self.chain is None or chain.model != self.chain.model:
             self.restarts += self.chain is not None
             self.chain = chain
         self.joints.use(chain.turning)
@@ -376,8 +377,9 @@ class Streams:
 
     def _silence(self, name: str, rings: list[Ring]) -> list[tuple[str, Numbers]]:
         """The finding that no samples come, or that none came for a while before the newest."""
-        silent = [lasted for at, lasted in (ring.gap for ring in rings)
-                  if self.newest - at < SHOWN_NS]
-        silent += [self.newest - ring.newest for ring in rings if len(ring)]
-        longest, found = max(silent, default=0), f"samples_missing.{name}"
-        return [(found, {"seconds": 1e-9 * longest})] if longest > SILENT_NS else []
+        longest = 0
+        for ring in filter(len, rings):
+            first = max(int(np.searchsorted(ring.stamps, self.newest - SHOWN_NS)) - 1, 0)
+            steps = np.diff(ring.stamps[first:], append=self.newest)
+            longest = max(longest, int(steps.max()))
+        return [(f"samples_missing.{name}", {"seconds": 1e-9 * longest})] * (longest > SILENT_NS)

@@ -17,7 +17,7 @@ from ..samples.ring import FEW, GAP_NS, LINE_NS, SECOND, Ring, evened, spacing_o
 from .motion import BIN_NS, Array, IntArray
 
 GROUP = 10  # bins that are made at once
-MEASURED = 10 * GROUP  # bins: the spacing is measured at multiples; so many are fitted at once
+MEASURED = 10 * GROUP  # bins: the spacing is measured at multiples; of so many is a median
 WINDOW, LONGEST = 0.15, 1.0  # s, of a quartic where samples come densely, and of any
 NEEDED = 10  # samples that a window is made for; for `HELD` there is an answer
 HELD = 8  # samples without a change, and `GAP_NS` long, after which they are judged
@@ -27,7 +27,6 @@ STEP = 0.01  # rad or m: an arm makes none; a quartic that misses so much does s
 PAIR_NS = 10 * SECOND  # positions between two jumps may be those of other times
 CONTEXT_NS, KEPT_NS = SECOND, PAIR_NS  # before a time: samples that are looked at
 TURN = 2.0 * np.pi
-_APART, _HALF = 0.1, 0.5  # of half a window: of samples that count each, and of all to be known
 
 
 def window_length(spacing: float) -> float:
@@ -66,8 +65,8 @@ def fit_quartics(stamps: IntArray, rows: Array, centres: IntArray, window: float
     square = np.einsum("nw,nwk->nk", weight, values * values) - (fit * right).sum(1)
     missed = np.maximum(square, 0.0) / np.maximum(weight.sum(1), 1e-9)[:, None]
     steps = np.diff(np.where(inside, x, 1.0), axis=1, prepend=-1.0, append=1.0)
-    apart = np.minimum(steps / _APART, 1.0).sum(axis=1)  # those of a burst count as one
-    known = (apart > HELD) & (steps.max(axis=1) < _HALF)
+    usual = 2.0 / HELD  # at most from sample to sample, but for a hole as long
+    known = np.minimum(steps, usual).sum(axis=1) > 2.0 - usual
     return fit[:, 0], fit[:, 1] / half, 2.0 * fit[:, 2] / half**2, missed, known
 
 

@@ -63,9 +63,8 @@ class Columns:
         self._end += more
 
     def drop(self, before: int) -> None:
-        """Forget rows whose first column is less than a value, all but the newest."""
-        older = int(np.searchsorted(self[0], before))
-        self._first += min(older, max(len(self) - 1, 0))
+        """Forget rows whose first column is less than a value, all but the newest of these."""
+        self._first += max(int(np.searchsorted(self[0], before)) - 1, 0)
 
     def between(self, first: int, end: int) -> slice:
         """Rows whose first column lies in [first, end), as a slice of each array."""
@@ -82,13 +81,11 @@ class Ring(Columns):
         counts: what happened, by kind: `invalid` (no stamp, or a number that is none), `repeated`,
             `late` (older than another one), `stray`, `restarted`.
         cleared: how often samples were forgotten.
-        gap: stamp of the newest sample after a silence, and how long that was [ns].
     """
 
     def __init__(self, width: int) -> None:
         super().__init__(np.empty(0, np.int64), np.empty((0, width)), capacity=MOST)
-        self.counts: Counter[str] = Counter()
-        self.cleared, self.gap = 0, (0, 0)
+        self.counts, self.cleared = Counter[str](), 0
         self._held: list[tuple[int, Array]] = []
 
     def clear(self) -> None:
@@ -111,13 +108,6 @@ class Ring(Columns):
     def newest(self) -> int:
         """Stamp of the newest sample [ns]; 0 where there is none."""
         return int(self[0][-1]) if len(self) else 0
-
-    def append(self, *rows: np.ndarray) -> None:
-        """Add stamps (m,) that follow the newest one, and rows (m, k)."""
-        steps = np.diff(rows[0], prepend=self.newest or rows[0][0])
-        for k in np.flatnonzero(steps > SILENT_NS)[-1:].tolist():
-            self.gap = int(rows[0][k]), int(steps[k])
-        super().append(*rows)
 
     def push(self, stamps: IntArray, rows: Array) -> None:
         """Take samples as they come: (m,) and (m, k)."""
