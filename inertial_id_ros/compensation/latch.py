@@ -7,13 +7,14 @@ from enum import IntEnum
 import numpy as np
 
 from ..detect.bank import Kind
+from ..detect.predictor import NOISY
 from ..detect.row import BIAS, PHI, SETUP
 from ..detect.scan import Event, Scan
 from ..model.setup import Setup
 from ..motion.motion import BIN_NS, Array
+from ..samples.ring import SHOWN_NS
 
-NOISY = 3.0  # deviations of the noise over those of the data sheet: nothing explains it
-HELD = 200  # bins for which a doubt holds after the last window that had it
+HELD = SHOWN_NS // BIN_NS  # bins for which a doubt holds after the last window that had it
 
 
 class Mode(IntEnum):

@@ -19,8 +19,7 @@ FIT = 2.25  # mean square residual of the best in any channel, in deviations
 MOVED = 10.0  # deviations of the acceleration by which it has changed: not at rest
 TURN = 0.35  # rad by which the sensor turns before an offset counts as one
 REACH = 1.0  # m, of the centre of mass of what is carried
-SINGULAR = 0.1  # singular value, over the largest, of joints that feel a force
-SMALLEST, LEVER = 0.5, 0.2  # N of a disturbance; m, of its torque over its force
+LEVER = 0.2  # m, of the torque of a disturbance over its force
 PAYLOAD = np.r_[2.0, np.full(3, 0.3), np.full(6, 0.02)]  # of phi, for each N / g that is seen
 
 # Kinds of events.
@@ -45,9 +44,8 @@ class Bank:
         def same(which: slice = BIAS, covariance: Array | float = 0.0, walk: Array | float = 0.0
                  ) -> Predictor:
             return calm.copy(row.number).doubting(which, covariance, walk)
-        push = np.linalg.lstsq(row.lever, peak, rcond=SINGULAR)[0]  # as a wrench
-        size = max(float(np.linalg.norm(push[:3])), float(np.linalg.norm(push[3:])) / LEVER,
-                   SMALLEST)
+        push = row.lever.T @ peak / np.linalg.norm(row.lever, 2) ** 2  # the least such wrench
+        size = max(float(np.linalg.norm(push[:3])), float(np.linalg.norm(push[3:])) / LEVER)
         wrench = (row.lever * np.repeat([size, LEVER * size], 3) ** 2) @ row.lever.T
         payload, noisy = np.diag((size / 9.81 * PAYLOAD) ** 2), same()
         noisy.louder = np.full(1, LOUDER)

@@ -15,12 +15,11 @@ from ..model.setup import Sheet
 from ..motion.motion import BIN, Array
 from .row import BIAS, PHI, PUSH, SETUP, Row
 
-DELAY, JITTER = 0.005, 0.002  # s, of the stamps; of a row
+JITTER = 0.002  # s, of the stamps of a row
 ACCELERATION = np.array([0.01, 0.02])  # m/s^2, rad/s^2, of a row
 DYNAMIC = 0.03  # share of the wrench by acceleration
-MEMORY, YOUNG = 100, 5  # rows of the noise's scale; for which that of a new fit counts
-UNCONFIRMED = 9.0  # that scale
-LONGEST = 500  # bins after which what was learnt becomes no older
+MEMORY = 100  # rows of the noise's scale
+NOISY = 3.0  # deviations of the noise over those of the data sheet: at first; or unexplained
 OF_EACH = ("mean", "covariance", "walk", "scale", "louder", "score", "misfit")  # of h filters
 
 
@@ -53,13 +52,13 @@ class Predictor:
         self.sheet = sheet
         channels, groups = len(sheet.bias_sd), len(sheet.noise)
         self._size = channels // groups
-        sd = np.r_[VAGUE, np.full(3, sheet.rotation), np.full(2, sheet.tilt), DELAY, np.zeros(4),
-                   6.0 * sheet.bias_sd]
+        sd = np.r_[VAGUE, np.full(3, sheet.rotation), np.full(2, sheet.tilt), sheet.delay,
+                   np.zeros(4), 6.0 * sheet.bias_sd]
         self.mean, self.covariance = np.zeros((1, len(sd))), np.diag(sd**2)[None]
         self.mean[:, BIAS] = sheet.bias_mean
         self.walk = np.diag(np.r_[np.zeros(20), np.repeat(sheet.drift, self._size) ** 2
                                   / 60.0])[None]
-        self.scale, self.louder = np.full((1, groups), UNCONFIRMED), np.ones(1)
+        self.scale, self.louder = np.full((1, groups), NOISY**2), np.ones(1)
         self.number: int | None = None
         self._last: Array | None = None  # (c, 10) of the newest row
         self.learnt, self.rows = 0, 0
@@ -144,7 +143,7 @@ class Predictor:
         known = np.diagonal(seen.covariance, axis1=1, axis2=2) - self.noise(row)
         square = (seen.residual**2).reshape(*self.scale.shape, self._size)
         now = np.maximum(square - known.reshape(square.shape), 0.0).mean(2) / self._noise(row)
-        step = (now - self.scale) / min(self.learnt + YOUNG, MEMORY)
+        step = (now - self.scale) / min(self.learnt, MEMORY)
         self.scale = np.maximum(self.scale + step, 1.0)
 
     def noise(self, row: Row) -> Array:
@@ -169,7 +168,7 @@ class Predictor:
         return np.asarray(own + moving + jerky)
 
     def _age(self, number: int) -> float:
-        return 0.0 if self.number is None else min(max(number - self.number, 0), LONGEST) * BIN
+        return 0.0 if self.number is None else max(number - self.number, 0) * BIN
 
     def is_known(self) -> bool:
         """True if mass and first moment are known to a tenth, or as a sample weighs them."""

@@ -20,7 +20,6 @@ from ..robot.robot_file import TorqueLoad
 STEP = 4  # bins from row to row
 APART = 3 * STEP  # bins, of independent rows
 SETTLING = 100  # bins, of the impulse response of a sensor's own filter
-LONGEST_GAP = 50_000_000  # ns between samples that a row bridges
 PHI, SETUP = slice(0, 10), slice(10, 10 + 6)
 PUSH = slice(SETUP.stop, SETUP.stop + 4)
 BIAS = slice(PUSH.stop, None)
@@ -164,12 +163,13 @@ class TorqueRows(Rows):
 
 
 def mean_wrench(history: History, number: int, delay: float) -> tuple[Array, float] | None:
-    """Weighted mean (c,) of the samples about a bin, and the gain of their noise; None: a hole."""
+    """Weighted mean (c,) of the samples about a bin, and the gain of their noise; None: a hole
+    of a quarter."""
     centre = number * BIN_NS + BIN_NS // 2 + round(1e9 * delay)
     reach = HALF * BIN_NS
     stamps, wrench = history.samples(centre - reach, centre + reach)
     since = stamps - centre
-    if len(since) < 3 or np.diff(since, prepend=-reach, append=reach).max() > LONGEST_GAP:
+    if len(since) < 3 or np.diff(since, prepend=-reach, append=reach).max() > reach / 2:
         return None
     weight = np.cos((0.5 * np.pi / reach) * since) ** 2
     weight /= weight.sum()

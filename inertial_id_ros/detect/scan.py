@@ -27,9 +27,9 @@ ENTER, LEAVE = 8.0, 4.0  # deviations of a row from its forecast: far off above,
 ACCURACY = 0.3  # of the square of the sensor's accuracy, that a row may be off
 FAR, CALM = 3, 5  # successive rows that are far off for a suspicion, and calm for its end
 SETTLED = 2 * HALF  # bins after the onset, from which on rows hold nothing from before
-BEHIND = 2 * SETTLED  # bins after which a row is learnt
+BEHIND = 2 * SETTLED  # bins after which a row is learnt, or hypotheses begin anew
 STEADY = 0.2  # share of the time since the onset for which a change must be steady
-ANEW, KEPT = 4 * APART, 300  # bins: after which hypotheses begin anew, and are given up
+KEPT = 300  # bins: after which hypotheses are given up
 READINGS = 50  # rows of which a driver may take the mean as zero
 LONGEST, DOUBTED = 6000, KEPT // 2  # bins of a disturbance in motion after which a fit, or one to
 # so few rows as may be a zero, is given up
@@ -235,7 +235,7 @@ class Scan:
     def _learn_hypotheses(self, now: Disturbance, row: Row) -> None:
         """Begin a bank of hypotheses from time to time, and learn a row in those that are there."""
         age = row.number - now.onset
-        if not now.banks or row.number - now.banks[-1].begin >= max(ANEW, 0.5 * STEADY * age):
+        if not now.banks or row.number - now.banks[-1].begin >= max(BEHIND, 0.5 * STEADY * age):
             now.banks.append(Bank(self.predictor, self.before, row, now.peak, np.array(
                 self._readings), self.tool, is_late=bool(now.banks)))
         keep, noise = max(KEPT, 2.0 * STEADY * age), self.predictor.noise(row)[0]
