@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from .errors import InertialIdError, InvalidSetting, MissingPackage, NotEnoughData, printable
 
@@ -80,12 +80,7 @@ def exit_status(run: Callable[[], int]) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises InvalidSetting in place of leaving the program, and knows --version."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.add_argument("--version", action="version", version=f"inertial_id_ros {VERSION}",
-                          help="print the version of the package and leave")
+    """A parser that raises InvalidSetting in place of leaving the program."""
 
     def error(self, message: str) -> NoReturn:
         """Raises InvalidSetting."""

@@ -139,14 +139,6 @@ def fill(template: str, payload: PayloadOnLink) -> str:
         usd_quaternion=numbers(turn, ", "))
 
 
-def as_sdf(payload: PayloadOnLink) -> str:
-    """A model of SDF 1.7 (raises InvalidSetting: a name that SDF keeps for itself)."""
-    if re.search("::|^__.*__$", payload.link):
-        raise InvalidSetting(f"link '{payload.link}' is no name in SDF: '::' separates names "
-                             "there, and names between '__' are its own")
-    return fill(TEMPLATES["sdf"], payload)
-
-
 def as_yaml(payload: PayloadOnLink) -> str:
     """Mass, centre of mass, inertia and its principal moments by name."""
     body, (moments, axes) = payload.body, principal_moments(payload.body.inertia_com)
@@ -171,4 +163,4 @@ def as_franka_desk(payload: PayloadOnLink) -> str:
 
 FORMATS: dict[str, Callable[[PayloadOnLink], str]] = {
     **{name: partial(fill, template) for name, template in TEMPLATES.items()},
-    "sdf": as_sdf, "yaml": as_yaml, "franka_desk": as_franka_desk}
+    "yaml": as_yaml, "franka_desk": as_franka_desk}

@@ -13,7 +13,6 @@ from ..errors import DamagedFile, InvalidData
 from ..estimate import VERDICT_WORDS, ParameterVerdict
 from ..inertia import PARAMETERS, Array, is_consistent
 
-Stamps = NDArray[np.int64]
 Kind = TypeVar("Kind")
 _SHORTEST_PERIOD = 50_000  # ns, on average; stamps that are closer are in another unit
 _FEW = 10  # steps: so few, of samples that arrive together, tell no unit
@@ -21,7 +20,7 @@ _ORTHOGONAL = 1e-3  # largest error of a rotation matrix that is accepted
 _ASYMMETRY = 1e-6  # of correlations, and by how much they may not be positive semidefinite
 
 
-def as_stamps(what: str, stamps: ArrayLike) -> Stamps:
+def as_stamps(what: str, stamps: ArrayLike) -> NDArray[np.int64]:
     """Stamps (n,) [ns] as a copy (raises InvalidData where they are not whole numbers, not
     positive, not increasing, or in another unit); what: the samples, in messages."""
     given = np.asarray(stamps)

@@ -36,8 +36,8 @@ def config_file(name: str) -> Path:
                *(Path(prefix) / "share/inertial_id_ros/config" for prefix in prefixes))
     there = {file.stem: file for folder in reversed(folders) for file in folder.glob("*.yaml")}
     if name not in there:
-        known = f", or one of: {', '.join(sorted(there))}" if there else ""
-        raise InvalidSetting(f"--config is '{name}'; it must be a YAML file{known}")
+        raise InvalidSetting(f"--config is '{name}'; it must be a YAML file, or one of: "
+                             + ", ".join(sorted(there)))
     return there[name]
 
 

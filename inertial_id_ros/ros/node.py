@@ -186,7 +186,7 @@ def main() -> int:
     """Run the node until SIGINT or SIGTERM (raises InertialIdError: an argument or a setting cannot
     be used)."""
     Parser(prog=NAME, description=DESCRIPTION, formatter_class=RawDescriptionHelpFormatter,
-           usage="%(prog)s [--help] [--version] [--ros-args ROS_ARGUMENTS]"
+           usage="%(prog)s [--help] [--ros-args ROS_ARGUMENTS]"
            ).parse_args(start_ros(NAME, sys.argv[1:]))
     stop = stop_flag()  # rclpy's own handlers would end ROS before the last messages are out
     try:

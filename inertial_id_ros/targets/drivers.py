@@ -277,9 +277,6 @@ class BroadcasterOffsets(ParameterTarget):
     takes_tool, changes_wrench = False, True
     prefixes = ("offset", "multiplier")
 
-    def frame(self, before: Values) -> str:
-        return ""
-
     def plan(self, payload: Estimate, before: Values) -> Plan:
         if not np.isfinite(payload.bias).all():
             raise InvalidData("a saved estimate does not hold the bias that the sensor has now; "

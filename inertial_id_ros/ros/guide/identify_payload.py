@@ -311,11 +311,10 @@ def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> argparse.Names
     return args
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a session; returns the exit status (see --help)."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    own = list(takewhile(lambda word: word != "--ros-args", words))
-    return cli.exit_status(lambda: run(parse(own, words[len(own) + 1:]), stop_flag())[0].status)
+def main() -> int:
+    """Run a session; returns the exit status (see --help; raises InertialIdError, as `run`)."""
+    own = list(takewhile(lambda word: word != "--ros-args", sys.argv[1:]))
+    return run(parse(own, sys.argv[len(own) + 2:]), stop_flag())[0].status
 
 
 def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:

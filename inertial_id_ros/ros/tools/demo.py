@@ -6,14 +6,13 @@ the truth, with which its result is compared."""
 import argparse
 import os
 import random
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from ...apps.simulation.payload import PAYLOADS
-from ...cli import INTERRUPTED, Parser, exit_status
+from ...cli import INTERRUPTED, Parser
 from ...settings import SENSORS
 from ..guide.identify_payload import parse, run
 from ..program import Children, stop_flag
@@ -31,7 +30,7 @@ NODE = {"alignment.orientation_sd": "0.0", "alignment.position_sd": "0.001",
         "apply.target": "universal_robots", "load.rated_payload": "10.0"}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main() -> int:
     """Run the demo; returns the exit status (see --help)."""
     parser = Parser(
         prog="inertial_id_demo", description="identify_payload on a simulated cobot.",
@@ -44,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--ask", action="store_true", help="ask before the arm moves, as on a real one")
     add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
         help="where the report is written (default: reports)")
-    return exit_status(lambda: _run(parser.parse_args(arguments)))
+    return _run(parser.parse_args())
 
 
 def _run(options: argparse.Namespace) -> int:

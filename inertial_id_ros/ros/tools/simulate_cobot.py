@@ -11,7 +11,6 @@ comes. With ``--motion commanded`` it also offers, under the names of ur_robot_d
 
 import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from rclpy.node import Node
 from ...apps.simulation.cobot import CobotSettings, SimulatedCobot, parse
 from ...apps.simulation.motion import CommandedMotion, Trajectory
 from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_messages
-from ...cli import Parser, exit_status
+from ...cli import Parser
 from ...errors import InvalidData
 from ...inertia import Body, move_body, phi_from_body, six_from_tensor, tensor_from_six
 from ...io.decoding import ENTRIES, INERTIA, PAYLOAD
@@ -160,15 +159,10 @@ class SimulateCobotNode(Node):
         self._payload_publisher.publish(message)
 
 
-def main(args: Sequence[str] | None = None) -> int:
-    """Runs the node; returns the exit status (2: a setting is not allowed)."""
-    arguments = list(sys.argv[1:] if args is None else args)
-    return exit_status(lambda: _run(arguments))
-
-
-def _run(arguments: list[str]) -> int:
+def main() -> int:
+    """Run the node until SIGINT or SIGTERM (raises InvalidSetting: an option is not allowed)."""
     settings, _ = parse(Parser(prog=NAME, description="A simulated cobot with a wrist sensor."),
-                        start_ros(NAME, arguments))
+                        start_ros(NAME, sys.argv[1:]))
     stop, executor = stop_flag(), MultiThreadedExecutor(4)
     try:
         executor.add_node(SimulateCobotNode(settings))
