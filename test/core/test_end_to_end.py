@@ -298,21 +298,23 @@ def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves() -> None:
 
 @pytest.mark.slow
 def test_a_payload_that_pours_is_followed_and_not_taken_for_another() -> None:
-    """.033 kg/s run out of 1.2 kg: what is fresh holds the mass as it is then."""
+    """.033 kg/s run out of 1.2 kg: 95 % intervals of fresh estimates hold the mass as it is then,
+    nine of ten; those of the first second of pouring may not."""
     t = np.arange(round(200.0 * 16.0)) / 200.0
     share = 1.0 - 0.0275 * np.clip(t - 6.0, 0.0, None)
-    points = body(6, 1.2)._replace(masses=share[:, None] * body(6, 1.2).masses)
-    made, held, events = Identifier(Settings()), [], set()
-    made.set_robot_description(URDF)
-    for now, part in record(16.0, points, seed=3, noise=1.0, extra=BIAS).blocks(0.5):
-        made.add_arrays(part)
-        outcome = made.solve()
-        events |= {finding.name for finding in made.findings()}
-        if now > 6.0 and isinstance(outcome, Estimate) and not outcome.stale:
-            k = min(round(200.0 * now), len(t)) - 1
-            held.append(abs(outcome.report[0] - 1.2 * share[k]) < 2.5 * outcome.sigma[0])
-    assert len(held) > 12 and np.mean(held) > 0.95
-    assert "payload_walks" in events and not {"payload_changed", "contact"} & events
+    points, held = body(6, 1.2)._replace(masses=share[:, None] * body(6, 1.2).masses), []
+    for seed in (1, 2):
+        made, events = Identifier(Settings()), set()
+        made.set_robot_description(URDF)
+        for now, part in record(16.0, points, seed=seed, noise=1.0, extra=BIAS).blocks(0.5):
+            made.add_arrays(part)
+            outcome = made.solve()
+            events |= {finding.name for finding in made.findings()}
+            if now > 6.0 and isinstance(outcome, Estimate) and not outcome.stale:
+                k = min(round(200.0 * now), len(t)) - 1
+                held.append(abs(outcome.report[0] - 1.2 * share[k]) < 1.96 * outcome.sigma[0])
+        assert "payload_walks" in events and not {"payload_changed", "contact"} & events
+    assert len(held) > 24 and np.mean(held) > 0.9
 
 
 def test_errors_within_the_accuracy_of_a_sensor_are_no_contact() -> None:
