@@ -83,6 +83,7 @@ INPUTS = {
         "lighter payload or slower motion; a sensor with more range, or wrench.range"),
     "samples_repeated": Kind(
         "info", "{about}: {count} samples have the stamp of another one; one is used"),
+    "samples_reordered": Kind("info", "{about}: {count} samples came out of order and were sorted"),
     "samples_late": Kind(
         "warning", "{about}: {count} samples came after newer ones were used, and are dropped",
         "network or recording delays; a driver with two clocks"),

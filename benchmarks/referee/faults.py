@@ -199,7 +199,7 @@ FAULTS = {
     "wrench late": Fault(each("wrench", 1.0, lambda m, rng: [
         m._replace(at=m.at + 0.6 * (rng.random() < 0.05))]), "samples_late.wrench", 1.6),
     "wrench out of order": Fault(each("wrench", 1.0, lambda m, rng: [
-        m._replace(at=m.at + rng.uniform(0.0, 0.012))]), "samples_late.wrench"),
+        m._replace(at=m.at + rng.uniform(0.0, 0.012))]), "samples_reordered.wrench"),
     "clock jumps back": Fault(every(lambda m: m._replace(stamp=m.stamp - 30.0)), "reset", 0.0),
     "clock jumps ahead": Fault(every(lambda m: m._replace(stamp=m.stamp + 3600.0)),
                                "samples_missing.wrench", 0.0),

@@ -20,7 +20,7 @@ PATIENCE_NS = 2 * SECOND  # of wrenches without joint states, after which transf
 Numbers = dict[str, float | str]
 # Findings of rings, with what they count.
 COUNTED = {"samples_invalid": "invalid", "samples_repeated": "repeated", "samples_late": "late",
-           "stamp_stray": "stray"}
+           "samples_reordered": "reordered", "stamp_stray": "stray"}
 WOUND_UP = 3.0 * TURN  # rad: nearly no joint of an arm is farther from zero
 
 

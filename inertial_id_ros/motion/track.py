@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..samples.ring import FEW, GAP_NS, LINE_NS, SECOND, Ring, evened, spacing_of
+from ..samples.ring import FEW, GAP_NS, LINE_NS, REORDER_NS, SECOND, Ring, evened, spacing_of
 from .motion import BIN_NS, Array, IntArray
 
 GROUP = 10  # bins that are made at once
-MEASURED = 10 * GROUP  # bins: the spacing is measured at multiples; of so many is a median
+MEASURED = 10 * GROUP  # bins: the spacing is measured at multiples; so many are fitted or compared
 WINDOW, LONGEST = 0.15, 1.0  # s, of a quartic where samples come densely, and of any
 NEEDED = 10  # samples that a window is made for; for `HELD` there is an answer
 HELD = 8  # samples without a change, and `GAP_NS` long, after which they are judged
@@ -125,24 +125,23 @@ class Track:
         return joined_signals(parts)
 
     def _is_settled(self, finished: bool) -> bool:
-        """True if the next bins can be made of the samples that are there."""
-        stamps = self.ring.stamps
+        """True if the next bins can be made of the samples that none will overtake."""
+        stamps, closed = self.ring.stamps, self.ring.newest + (1 if finished else -REORDER_NS)
         later = int(np.searchsorted(stamps, self._next * BIN_NS))
-        if later == len(stamps):
+        if later == len(stamps) or stamps[later] >= closed:
             return False
         if self._next * BIN_NS + CONTEXT_NS < stamps[later]:  # the beginning, or a hole
             self._next = int(stamps[later]) // BIN_NS // GROUP * GROUP
         begin, end = self._next * BIN_NS, (self._next + GROUP) * BIN_NS
         least = end + int(0.5 * SECOND * WINDOW)
-        if stamps[-1] < least and not finished:
+        if closed < least and not finished:
             return False
         if not self.spacing or self._next % MEASURED == 0:
             part = self.ring.between(begin - CONTEXT_NS, least)
             first = min(part.start, part.stop - HELD)
             if first >= 0:
                 self.spacing = spacing_of(stamps[first:part.stop])
-        return finished or bool(
-            stamps[-1] >= end + int(0.5 * SECOND * window_length(self.spacing)))
+        return finished or closed >= end + int(0.5 * SECOND * window_length(self.spacing))
 
     def _bins(self) -> Signal:
         """The next bins."""

@@ -15,6 +15,7 @@ from ..inertia import Array
 
 IntArray = npt.NDArray[np.int64]
 SECOND = 1_000_000_000  # ns
+REORDER_NS = 20_000_000  # a sample may be overtaken by others by this much
 GAP_NS = 100_000_000  # so long, samples may be missing, or the same, without being noticed
 SILENT_NS = 500_000_000  # after which a stream is missing
 SHOWN_NS = 3 * SILENT_NS  # for which what is over is still named
@@ -79,7 +80,7 @@ class Ring(Columns):
 
     Attributes:
         counts: what happened, by kind: `invalid` (no stamp, or a number that is none), `repeated`,
-            `late` (older than another one), `stray`, `restarted`.
+            `late`, `reordered`, `stray`, `restarted`.
         cleared: how often samples were forgotten.
     """
 
@@ -116,21 +117,31 @@ class Ring(Columns):
         if len(good) > len(stamps):
             self.counts["invalid"] += len(good) - len(stamps)
         while k < len(stamps):
-            some, stamp = self._in_order(stamps[k:]), int(stamps[k])
-            if not some and abs(stamp - self.newest) > JUMP_NS:
-                self._hold(stamp, rows[k])
+            step = np.diff(stamps[k:], prepend=self.newest if len(self) else stamps[k] - 1)
+            wrong = (step <= 0) | (step > JUMP_NS)
+            some = int(np.argmax(wrong)) if wrong.any() else len(step)  # just follow the newest
+            if not some and abs(int(step[0])) > JUMP_NS:
+                self._hold(int(stamps[k]), rows[k])
             else:
                 self._drop_held()
                 self.append(stamps[k:k + some], rows[k:k + some])
                 if not some:
-                    self.counts["repeated" if stamp in self.stamps else "late"] += 1
+                    self._insert(stamps[k:k + 1], rows[k:k + 1])
             k += max(some, 1)
 
-    def _in_order(self, stamps: IntArray) -> int:
-        """How many of these samples, from the first one on, just follow the newest one."""
-        step = np.diff(stamps, prepend=self.newest if len(self) else stamps[:1] - 1)
-        wrong = (step <= 0) | (step > JUMP_NS)
-        return int(np.argmax(wrong)) if wrong.any() else len(stamps)
+    def _insert(self, stamp: IntArray, row: Array) -> None:
+        """Take a sample (1,) and (1, k) that is no newer than the newest."""
+        at = int(np.searchsorted(self.stamps, stamp[0]))
+        if self.stamps[at] == stamp[0]:
+            self.counts["repeated"] += 1
+        elif self.newest - stamp[0] > REORDER_NS or at == 0:
+            self.counts["late"] += 1
+        else:
+            self.counts["reordered"] += 1
+            self.append(stamp, row)
+            order = at + np.argsort(self.stamps[at:])
+            for column in (self.stamps, self.rows):
+                column[at:] = column[order]
 
     def _drop_held(self) -> None:
         if self._held:

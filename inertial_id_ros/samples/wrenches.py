@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..inertia import Array
-from .ring import IMPOSSIBLE, LINE_NS, SHOWN_NS, IntArray, Ring, evened
+from .ring import IMPOSSIBLE, LINE_NS, REORDER_NS, SHOWN_NS, IntArray, Ring, evened
 
 CHUNK = 16  # samples that are judged together
 FAR = 5.0  # times the range: no saturated channel reads so much, and no larger range explains it
@@ -43,14 +43,14 @@ class Wrenches:
         self._lowest, self._highest = np.full((2, 6), np.nan)
 
     def take(self, finished: bool = False) -> tuple[IntArray, Array]:
-        """Readings since the last call, whole chunks of them, without those left out."""
+        """Readings that no other will overtake, since the last call, without those left out."""
         ring = self.ring
         if self._cleared != ring.cleared:
             self._begin_anew()
         if len(ring) and not self.begin:
             self.begin = int(ring.stamps[0])
-        start = int(np.searchsorted(ring.stamps, self._taken))
-        end = len(ring) if finished else start + (len(ring) - start) // CHUNK * CHUNK
+        start, closed = np.searchsorted(ring.stamps, (self._taken, ring.newest - REORDER_NS))
+        end = len(ring) if finished else start + (closed - start) // CHUNK * CHUNK
         stamps, rows = ring.stamps[start:end].copy(), ring.rows[start:end].copy()
         if len(stamps):
             self._taken = int(stamps[-1]) + 1

@@ -137,7 +137,7 @@ FAULTS = {
     "wrench repeated": Fault("samples_repeated.wrench", {"wrench": lambda s: [
         s, s.part(during(s))]}),
     "wrench late": Fault("samples_late.wrench", {"wrench": delayed(0.6, 0.05)}),
-    "wrench out of order": Fault("samples_late.wrench", {"wrench": delayed(0.012)}),
+    "wrench out of order": Fault("samples_reordered.wrench", {"wrench": delayed(0.012)}),
     "clock jumps back": Fault("reset", {"wrench": stamped(-30.0), "motion": stamped(-30.0)}),
     "clock jumps ahead": Fault("samples_missing.wrench", {
         "wrench": stamped(86_400.0), "motion": stamped(86_400.0)}),

@@ -7,7 +7,7 @@ import pytest
 
 from inertial_id_ros.motion.motion import BIN_NS
 from inertial_id_ros.motion.track import Fault, Signal, Track, joined_signals
-from inertial_id_ros.samples.ring import JUMP_NS, Ring, evened, spacing_of
+from inertial_id_ros.samples.ring import JUMP_NS, REORDER_NS, Ring, evened, spacing_of
 from inertial_id_ros.samples.wrenches import CHUNK, Wrenches
 
 START = 10**15
@@ -122,7 +122,8 @@ def filled(stamps: np.ndarray) -> Ring:
 
 
 def test_copies_and_late_samples_are_dropped() -> None:
-    ring = filled(np.r_[START + STEP * np.arange(500), START + 499 * STEP, START + 1])
+    late = START + 500 * STEP - REORDER_NS - 3 * STEP + 1
+    ring = filled(np.r_[START + STEP * np.arange(500), START + 499 * STEP, late])
     assert len(ring) == 500
     assert ring.counts == {"repeated": 1, "late": 1}
 
