@@ -27,7 +27,7 @@ class Signal:
 
     def __init__(self, turns: np.ndarray) -> None:
         self._turns, self._ring = turns, Ring(len(turns))
-        self._since, self._memory = 0, TAU
+        self._memory = TAU
 
     def update(self, stamp: int, sample: Array) -> None:
         """Take a sample at a stamp [ns]; one that is late or not finite changes nothing."""
@@ -40,8 +40,6 @@ class Signal:
             if abs(after) > SILENT_NS or (
                     np.abs(sample - last).max() > STEP + FASTEST * after / SECOND):
                 ring.clear()
-        if not len(ring):
-            self._since = stamp
         ring.append(np.array([stamp]), sample[None])
         spacing = (stamp - int(ring.stamps[0])) / SECOND / max(len(ring) - 1, 1)
         self._memory = max(TAU, PERIODS * spacing)
@@ -54,7 +52,7 @@ class Signal:
         None where the newest sample is too far from it, or there are samples of too short a time.
         """
         ring, newest = self._ring, self._ring.newest
-        if abs(stamp - newest) > GAP_NS or newest - self._since < SETTLED * SECOND * TAU:
+        if abs(stamp - newest) > GAP_NS or newest - ring.stamps[0] < SETTLED * SECOND * TAU:
             return None
         age = (ring.stamps - stamp) / (SECOND * self._memory)
         powers = np.vander(age, 4, increasing=True)

@@ -17,7 +17,6 @@ from scipy.spatial.transform import Rotation
 from ..errors import DamagedFile, InvalidModel, InvalidSetting
 from ..io.files import read_text
 from ..limits import MAX_URDF_BYTES
-from ..samples.ring import IMPOSSIBLE
 from .motion import Array, IntArray, Motion
 
 _INERTIAL = (("mass", "value"), *(("inertia", name) for name in (
@@ -81,16 +80,25 @@ class Chain:
         """Motion of the sensor in n bins.
 
         Args:
-            number: (n,) bins; names, q, dq, ddq: see `states`.
+            number: (n,) bins; names: of k joints.
+            q, dq, ddq: (n, k) positions, velocities and accelerations of each. Of j transforms:
+                their poses (n, 7 j), x, y, z and quaternion x, y, z, w, and its derivatives, in
+                the chain's order.
             data: of the model, of one thread; None: new ones.
         """
         n, j = len(number), 0 if self.floats else len(self.joints)
+        if self.floats:
+            q, dq, ddq = _twists(q, dq, ddq)
+        else:
+            which = [list(names).index(joint.name) for joint in self.joints]
+            scale, shift = np.array([(joint.scale, joint.shift) for joint in self.joints]).T
+            q, dq, ddq = scale * q[:, which] + shift, scale * dq[:, which], scale * ddq[:, which]
         model, frame = self.model, self.model.nframes - 1
         position, acceleration, omega, alpha = np.empty((4, n, 3))
         out = Motion(number, np.empty((n, 3, 3)), position, acceleration, omega, alpha,
                      np.empty((n, j, 3, 3)), np.empty((n, j, 6)))
         data = data or model.createData()
-        for k, now in enumerate(zip(*self.states(names, q, dq, ddq), strict=True)):
+        for k, now in enumerate(zip(q, dq, ddq, strict=True)):
             pin.forwardKinematics(model, data, *now)
             place = pin.updateFramePlacement(model, data, frame)
             out.rotation[k], position[k] = place.rotation, place.translation
@@ -101,20 +109,6 @@ class Chain:
                 out.twists[k] = pin.computeJointJacobians(model, data).T
                 out.joints[k] = [data.oMi[i + 1].rotation for i in range(j)]
         return out
-
-    def states(self, names: Sequence[str], q: Array, dq: Array, ddq: Array
-               ) -> tuple[Array, Array, Array]:
-        """Positions, velocities and accelerations of the model's joints in n bins.
-
-        Args:
-            names: of k joints; q, dq, ddq: (n, k) of each. Of j transforms: their poses (n, 7 j),
-                x, y, z and quaternion x, y, z, w, and its derivatives, in the chain's order.
-        """
-        if self.floats:
-            return _twists(q, dq, ddq)
-        which = [list(names).index(joint.name) for joint in self.joints]
-        scale, shift = np.array([(joint.scale, joint.shift) for joint in self.joints]).T
-        return scale * q[:, which] + shift, scale * dq[:, which], scale * ddq[:, which]
 
     @cached_property
     def model(self) -> pin.Model:
@@ -170,15 +164,10 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
                                "needed: <robot> with <link> and <joint>")
         if dynamics:
             _check_inertias(root)
-        model = pin.buildModelFromXML(urdf, *([] if root_joint is None else [root_joint]))
+        return pin.buildModelFromXML(urdf, *([] if root_joint is None else [root_joint]))
     except (ElementTree.ParseError, ValueError, RuntimeError, IndexError) as error:
         raise InvalidModel("the robot description is no text of a URDF that can be read: "
                            f"{' '.join(str(error).split())[:200]}") from error
-    for place in (*model.jointPlacements, *(frame.placement for frame in model.frames)):
-        if not (np.abs(place.homogeneous) < IMPOSSIBLE).all():
-            raise InvalidModel("the robot description has an origin that is not finite, or more "
-                               f"than {IMPOSSIBLE:g} m away")
-    return model
 
 
 def _check_inertias(root: ElementTree.Element) -> None:

@@ -113,8 +113,7 @@ def test_gravity_frame_and_links() -> None:
 
 @pytest.mark.parametrize("urdf", [
     "<robot", "",
-    "x" * 20_000_001, UNIT.replace("0.1 0.2 0.3", "nan 0 0"),
-    UNIT.replace("0.1 0.2 0.3", "1e9 0 0")])
+    "x" * 20_000_001, UNIT.replace("0.1 0.2 0.3", "nan 0 0")])
 def test_what_is_no_description_is_refused(urdf: str) -> None:
     with pytest.raises(InvalidModel):
         parse_urdf(urdf)
