@@ -7,7 +7,6 @@ it is `unobserved` by this motion. Limits: mass 5 %; centre of mass 5 mm, or 5 %
 that is larger; inertia 20 % of the mean principal moment.
 """
 
-import math
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any, ClassVar
@@ -27,10 +26,9 @@ from .inertia import (
     transform_phi,
 )
 
-CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
+CONFIDENCE_95 = 2.0  # standard deviations on either side that hold 95 % of a normal distribution
 MASS_SHARE, COM_LENGTH, INERTIA_SHARE, DATA_SHARE = 0.05, 0.005, 0.2, 0.5
 COM_SHARE = MASS_SHARE  # of its distance
-REACH, MASS_SD = 1.0, 100.0  # m, kg: how vague a payload is known before the data
 NOTHING_CARRIED = "nothing is carried beside the tool"
 VERDICT_WORDS = ("unobserved", "prior-dominated", "identified")
 
@@ -65,27 +63,22 @@ def limits(report: Array, sd: Array) -> Array:
     return np.array([MASS_SHARE * report[0], *3 * (com,), *6 * (INERTIA_SHARE * moment,)])
 
 
-def judge(phi: Array, covariance: Array, prior: Array
+def judge(phi: Array, covariance: Array, by_data: Array
           ) -> tuple[Array, tuple[ParameterVerdict, ...]]:
-    """Share (10,) of each reported parameter that comes from the data, 0 to 1; its verdict.
+    """Share (10,) of the information about each reported parameter that comes from the data, 0 to
+    1; its verdict.
 
     Args:
-        phi, covariance: (10,), (10, 10) of the answer; prior: (10, 10) covariance before the data.
+        phi, covariance: (10,), (10, 10) of the answer; by_data: (10, 10) by the data alone.
     """
     report, jacobian = report_from_phi(phi), report_jacobian(phi)
-    variance, before = (np.maximum(np.einsum("ij,jk,ik->i", jacobian, some, jacobian), 0.0)
-                        for some in (covariance, prior))
-    share, sd = np.clip(1.0 - variance / before, 0.0, 1.0), np.sqrt(variance)
-    known = 2.0 * sd <= limits(report, sd)
+    variance, alone = (np.maximum(np.einsum("ij,jk,ik->i", jacobian, some, jacobian), 0.0)
+                       for some in (covariance, by_data))
+    share, sd = np.minimum(variance / alone, 1.0), np.sqrt(variance)
+    known = CONFIDENCE_95 * sd <= limits(report, sd)
     return share, tuple(
         UNOBSERVED if not ok else IDENTIFIED if s >= DATA_SHARE else PRIOR_DOMINATED
         for ok, s in zip(known.tolist(), share.tolist(), strict=True))
-
-
-def vague(mass: float) -> Array:
-    """Covariance (10, 10) of phi before data and shape, for a payload of about that mass [kg]."""
-    mass = max(mass, 0.1)
-    return np.diag(np.r_[MASS_SD, 3 * [REACH * mass], 6 * [REACH**2 * mass]] ** 2)
 
 
 # Fields beside those of the body that the JSON report holds as they are.
@@ -165,7 +158,7 @@ class Estimate:
     def carries_nothing(self) -> bool:
         """True if the tool is known to be empty: the interval of the mass holds zero."""
         return bool(self.tool_apart and self.verdict[0] == IDENTIFIED
-                    and self.phi[0] < 2.0 * math.sqrt(self.phi_covariance[0, 0]))
+                    and self.phi[0] < CONFIDENCE_95 * np.sqrt(self.phi_covariance[0, 0]))
 
     @property
     def walk(self) -> str:

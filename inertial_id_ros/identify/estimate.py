@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr
 
-from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome, judge, vague
+from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome, judge
 from ..explain.contradictions import Reason, contradictions
 from ..explain.explain import Explanation, explain
 from ..explain.residual import LARGE
@@ -91,7 +91,8 @@ def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis, beg
     if tool is None and basis.beliefs.compensated is None:
         covariance = widened(phi, covariance, float(explained.wide_phi[0]),
                              float(np.sqrt(explained.wide_covariance[0, 0])))
-    share, verdict = judge(phi, covariance, vague(phi[0]))
+    by_tool = 0.0 if tool is None else tool.covariance
+    share, verdict = judge(phi, covariance, explained.wide_covariance + by_tool)
     if tool is not None and phi[0] < HARDLY * np.sqrt(covariance[0, 0]):
         verdict = (IDENTIFIED, *9 * (UNOBSERVED,))  # nothing is carried beside the tool
     none: Array = np.zeros(6)  # of joints

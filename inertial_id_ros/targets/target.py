@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ..errors import InertialIdError
-from ..estimate import UNOBSERVED, Estimate, judge, vague
+from ..estimate import UNOBSERVED, Estimate, judge
 from ..inertia import GROUPS, six_from_tensor
 from ..model.tool import Tool, tool_from_estimate
 from ..settings import Settings
@@ -37,7 +37,7 @@ def with_tool(found: Estimate, tool: Tool) -> Estimate:
     if not found.carries_nothing:
         both = tool_from_estimate(found, tool)
         return replace(found, phi=both.phi, phi_covariance=both.covariance, tool_apart=False)
-    verdict = judge(tool.phi, tool.covariance, vague(float(tool.phi[0])))[1]
+    verdict = judge(tool.phi, tool.covariance, tool.covariance)[1]
     return replace(found, phi=tool.phi, phi_covariance=tool.covariance, verdict=verdict,
                    tool_apart=False)
 

@@ -13,7 +13,7 @@ from scenes import BODY, FRAME, NAMES, URDF, record, settings
 from scipy.stats import truncnorm
 
 from inertial_id_ros.errors import InvalidSetting, InvalidShape
-from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, Estimate, judge, limits, vague
+from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, Estimate, judge, limits
 from inertial_id_ros.estimators import create
 from inertial_id_ros.explain.explain import Explanation, explain
 from inertial_id_ros.identify.beliefs import Basis, Beliefs
@@ -165,12 +165,12 @@ def test_limits_are_those_that_the_page_states() -> None:
     (0.01, 4e-3, 1e-4, (True, False, True)), (0.01, 1e-3, 2e-3, (True, True, False))])
 def test_an_interval_within_its_limit_is_known(mass: float, com: float, inertia: float,
                                                known: tuple[bool, ...]) -> None:
-    found = judge(PHI, covariance(mass, com, inertia), vague(2.0))[1]
+    found = judge(PHI, *2 * [covariance(mass, com, inertia)])[1]
     assert tuple(found[k] == IDENTIFIED for k in (0, 1, 4)) == known
 
 
 def test_what_the_prior_knows_is_not_identified() -> None:
     narrow = covariance(0.01, 1e-3, 1e-4)
-    share, verdict = judge(PHI, narrow, 1.5 * narrow)
+    share, verdict = judge(PHI, narrow, 3.0 * narrow)
     assert set(verdict) == {PRIOR_DOMINATED}
     np.testing.assert_allclose(share, 1.0 / 3.0)

@@ -11,7 +11,7 @@ from problems import BOX, compress, estimator, inside_box, make_rows, motion
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.estimate import UNOBSERVED, judge, vague
+from inertial_id_ros.estimate import UNOBSERVED, judge
 from inertial_id_ros.estimators.density import UNKNOWN_WIDTH, find_mode
 from inertial_id_ros.geometry.density_prior import (
     MASS_SD,
@@ -162,7 +162,7 @@ def test_intervals_hold_the_truth_and_no_inertia_is_called_known_that_is_far_off
         moving = motion(rng, int(100 * seconds), seconds, rng.uniform(0.3, 1.0))
         bias = rng.normal(size=6) * np.repeat([0.5, 0.02], 3)
         found = made.solve(compress(make_rows(rng, truth, moving, bias=bias)), None)
-        _, verdict = judge(found.phi, found.covariance, vague(found.phi[0]))
+        _, verdict = judge(found.phi, found.covariance, found.covariance)
         jacobian, want = report_jacobian(found.phi), report_from_phi(truth)
         gap = np.abs(report_from_phi(found.phi) - want)
         inside.append(gap < 1.96 * np.sqrt(np.diag(jacobian @ found.covariance @ jacobian.T)))
