@@ -12,7 +12,7 @@ from ..explain.fit import Region
 from ..geometry.shape import Shape, shape_from_settings
 from ..inertia import Array, phi_from_body, tensor_from_six, transform_phi
 from ..io.inputs import StatedPayload
-from ..model.history import BIN_NS, History
+from ..model.history import History
 from ..model.setup import Sheet, sheet_of
 from ..model.tool import Tool, load_tool
 from ..motion.source import Streams
@@ -30,7 +30,7 @@ class Tare:
     Attributes:
         reading: (6,) [N, N m], sign of the topic; stamp_ns, frame_id: of it.
         conditions: settings under which it was measured (`tare_conditions`).
-        is_old: True if an earlier run measured it.
+        is_old: True if an earlier run measured it: the sensor may have been zeroed since.
     """
 
     reading: Array
@@ -77,13 +77,12 @@ class Beliefs:
         """Data sheet and mounting, with what the tare says of the zero at that time [ns]."""
         if self.tare is None:
             return sheet_of(settings)
-        wrench, untared = settings.wrench, np.repeat(settings.wrench.bias_sd, 3)
-        measured = (OLD_TARE * untared if self.tare.is_old else
-                    np.repeat(np.hypot(wrench.noise, wrench.accuracy), 3))
-        minutes = max(now_ns - self.tare.stamp_ns, 0) / (60 * SECOND)
-        drift = np.repeat(wrench.drift, 3) * np.sqrt(minutes)  # as it wanders
+        wrench, minutes = settings.wrench, max(now_ns - self.tare.stamp_ns, 0) / (60 * SECOND)
+        measured = (OLD_TARE * np.array(wrench.bias_sd) if self.tare.is_old else
+                    np.hypot(wrench.noise, wrench.accuracy))
+        sd = np.hypot(measured, np.sqrt(minutes) * np.array(wrench.drift))  # as it wanders
         return sheet_of(settings, (wrench.sign * self.tare.reading,
-                                   np.minimum(np.hypot(measured, drift), untared)))
+                                   np.repeat(np.minimum(sd, wrench.bias_sd), 3)))
 
     def with_stated(self, stated: StatedPayload, settings: Settings, streams: Streams) -> "Beliefs":
         """With what the driver states that it compensates; the settings may name its frame.
@@ -137,8 +136,8 @@ def named_beliefs(settings: Settings) -> Beliefs:
     Raises:
         InertialIdError: one cannot be used.
     """
-    shape = shape_from_settings(settings.shape)
-    return Beliefs(tool=load_tool(settings.tool.file) if settings.tool.file else None, shape=shape,
+    return Beliefs(tool=load_tool(settings.tool.file) if settings.tool.file else None,
+                   shape=shape_from_settings(settings.shape),
                    compensated=compensated_by_driver(settings))
 
 
@@ -161,11 +160,6 @@ def tare_of(history: History, settings: Settings, frame_id: str) -> Tare:
     if len(stamps) < FEW:
         raise NotEnoughData(f"tare needs {FEW} wrench samples within a second; "
                             f"{len(stamps)} were received")
-    motion = history.motion((newest - SECOND) // BIN_NS, newest // BIN_NS + 1)
-    turn = float(np.linalg.norm(motion.omega, axis=1).max(initial=0.0))
-    if turn > settings.apply.rest_speed:
-        raise NotEnoughData(f"the sensor turns with {turn:.3f} rad/s; tare needs it at rest "
-                            f"(at most {settings.apply.rest_speed} rad/s)")
     readings = settings.wrench.sign * rows
     spread = float((readings.std(axis=0) / np.repeat(settings.wrench.noise, 3)).max())
     if spread > TARE_REST:

@@ -17,7 +17,7 @@ from ..explain.setup_errors import SURPRISING
 from ..explain.torques import Torques
 from ..model.history import LONGEST, History, Window
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
-from ..motion.track import SECOND, WINDOW, Fault
+from ..motion.track import SECOND, Fault
 from .beliefs import Basis
 from .estimate import Conclusion, Explained, Reason, estimate, walk_of
 from .torque_streams import TorqueStreams
@@ -28,7 +28,6 @@ NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
 ENDING = NAMES.keys() - {Kind.OFFSET, Kind.POURS}  # of what was estimated before
 SHOWN_NS = 3 * SECOND  # for which the finding of an event stands
 EVERY, PACE = 50, 10  # bins between estimates that scan and latch read; from judging to judging
-AROUND = int(0.5 * WINDOW / BIN)  # bins about a fault that its samples reach
 LATER = 1000  # bins after a search, after which is searched anew
 GROWN = 1.25  # of the bins that count, or of what the models left, from which on is searched anew
 
@@ -166,7 +165,7 @@ class Course:
 
     def _mark_faults(self, end: int) -> None:
         """Mark bins whose motion or wrench was known to be wrong before a bin."""
-        spans = tuple((f.first // BIN_NS - AROUND, f.last // BIN_NS + AROUND + 1)
+        spans = tuple((f.first // BIN_NS - HALF, f.last // BIN_NS + HALF + 1)
                       for f in self._faults if f.known < end * BIN_NS)
         if spans:
             self._faults = [fault for fault in self._faults if fault.known >= end * BIN_NS]

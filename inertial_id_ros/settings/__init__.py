@@ -39,16 +39,10 @@ def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         if not isinstance(key, str):
             raise InvalidSetting(f"setting names must be text, got {str(key)[:200]}")
         if isinstance(value, Mapping):
-            out.update(flatten(value, prefix if _is_ros_wrapper(key, value) else f"{prefix}{key}."))
+            out.update(flatten(value, f"{prefix}{key}."))
         else:
-            out[f"{prefix}{key}"] = value
+            out[f"{prefix}{key}".rpartition("ros__parameters.")[2]] = value
     return out
-
-
-def _is_ros_wrapper(key: str, value: Any) -> bool:
-    """True for ``ros__parameters``, and for a node or namespace above one."""
-    return key == "ros__parameters" or isinstance(value, Mapping) and any(
-        _is_ros_wrapper(str(k), v) for k, v in value.items())
 
 
 @dataclass(frozen=True)
