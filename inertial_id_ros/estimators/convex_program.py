@@ -13,13 +13,13 @@ from typing import Any
 import clarabel  # noqa: F401  cvxpy imports it only to solve, and then says less clearly why not
 import cvxpy as cp
 
-# As exact as rounding allows, and what is accepted where it does not allow that; OSQP polishes,
-# that is, solves exactly for the constraints that it found active, and gives up after a while.
-GAP, FEASIBLE, ACCEPTED = 1e-12, 1e-9, 1e-6
-_OPTIONS = {
-    cp.CLARABEL: {"max_threads": 1, "tol_gap_abs": GAP, "tol_gap_rel": GAP, "tol_feas": FEASIBLE,
-                  "reduced_tol_gap_abs": ACCEPTED, "reduced_tol_gap_rel": ACCEPTED},
-    cp.OSQP: {"eps_abs": ACCEPTED, "eps_rel": ACCEPTED, "polishing": True}}
+from .reference_body import NEGLIGIBLE
+
+# OSQP polishes: it solves exactly for the constraints that it found active.
+_OPTIONS: dict[str, dict[str, Any]] = {
+    cp.CLARABEL: {"max_threads": 1, **dict.fromkeys(
+        ("tol_gap_abs", "tol_gap_rel", "tol_feas"), NEGLIGIBLE)},
+    cp.OSQP: {"polishing": True}}
 
 
 def solve(problem: cp.Problem, options: Mapping[str, Any] | None = None,

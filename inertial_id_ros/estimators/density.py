@@ -33,13 +33,11 @@ from ..inertia import PARAMETERS, Array, body_from_phi, is_consistent, phi_from_
 from ..model.problem import Problem, triangle
 from ..settings import Settings
 from . import Estimator, Solution
-from .reference_body import MAX_STEPS, regularise
+from .reference_body import EPSILON, MAX_STEPS, regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 LOG_ODDS = np.log(10.0)  # of the shape being as given, before the data
-_LARGEST_STEP = 8.0  # of the log-density in one step
-_SETTLED = 1e-4  # squared Newton decrement: squared distance in standard deviations
-_SHORTEST = 1e-6  # step of the states, each of deviation one
+_LARGEST_STEP = np.log(np.finfo(float).max) / 3.0  # of the log-density: no square overflows
 _EYE = np.eye(PARAMETERS)
 
 
@@ -119,7 +117,7 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
     beside = 0.5 * float(vector @ slack @ seen_vector + np.linalg.slogdet(shrink)[1])
     search = _Search(seen, seen_vector, prior, width, mass)
     for _ in range(MAX_STEPS):
-        if search.step() < _SETTLED:
+        if search.step() < EPSILON:  # squared distance in standard deviations
             break
     # (1 + G'HG)^-1 between slopes G, by the triangle of G' (r, 10): ten unknowns, not r.
     upper = triangle(search.slope.T)
@@ -183,7 +181,7 @@ class _Search:
         inverse = np.linalg.inv(curved)
         ahead = -inverse @ gradient
         ahead *= min(1.0, _LARGEST_STEP / np.abs(self._modes @ ahead).max())
-        while np.abs(ahead).max() > _SHORTEST:
+        while np.abs(ahead).max() > EPSILON:
             bent = self._columns @ np.expm1(self._modes @ ahead) - self.slope @ ahead
             back = inverse @ (self.slope.T @ (self._information @ bent))
             if self._accept(ahead) or self._accept(ahead - back):

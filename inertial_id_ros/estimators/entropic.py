@@ -17,12 +17,12 @@ from scipy.special import multigammaln
 
 from ..geometry.density_prior import shape_covariance
 from ..geometry.shape import Shape
-from ..inertia import Array
+from ..inertia import SIDE, Array
 from ..model.problem import Problem, triangle
 from . import Estimator, Solution
 from .reference_body import (
     MAX_STEPS,
-    SIDE,
+    NEGLIGIBLE,
     UNIT,
     covariance_of,
     no_load,
@@ -34,7 +34,6 @@ from .reference_body import (
 STAGE = np.sqrt(0.1)  # factor from one weight to the next
 GAMMAS = tuple(STAGE ** np.arange(-6, 3))  # to choose from, strongest first
 LARGEST = 8.0  # gamma with which the prior adds to what is known
-CENTERED = 1e-12  # squared decrement over w at the optimum
 
 
 class Step(NamedTuple):
@@ -75,7 +74,7 @@ def newton(tensor: Array, target: Array, weight: float, factor: Array) -> Step:
     return Step(factor, residual, change, upper[:-1, :-1], decrement)
 
 
-def stages(tensor: Array, target: Array, last: float) -> Iterator[float]:
+def stages(tensor: Array, target: Array, last: float = NEGLIGIBLE) -> Iterator[float]:
     """Weights from where ``Z = 1`` is almost the optimum down to the last one."""
     matrix = svec(tensor)
     weight = float(np.linalg.norm(2.0 * matrix.T @ (matrix @ UNIT - target)))
@@ -89,7 +88,7 @@ def find_mode(tensor: Array, target: Array, weight: float, factor: Array) -> Ste
     """The step at the optimum of one weight; see `newton`."""
     for _ in range(MAX_STEPS):
         step = newton(tensor, target, weight, factor)
-        if step.decrement <= CENTERED:
+        if step.decrement <= NEGLIGIBLE:
             break
         factor = factor @ np.linalg.cholesky(np.eye(SIDE) + step.change)
     return step

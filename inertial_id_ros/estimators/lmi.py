@@ -17,15 +17,14 @@ from scipy.linalg import solve_triangular
 from ..errors import NotEnoughData
 from ..extras import optional_packages
 from ..geometry.shape import Shape
-from ..inertia import PARAMETERS, Array, pseudo_inertia
+from ..inertia import PARAMETERS, SIDE, Array, pseudo_inertia
 from ..model.problem import Problem
 from ..settings import Settings
 from . import Estimator, Solution
 from .reference_body import (
+    EPSILON,
     MARGIN,
     MASS,
-    MASS_FLOOR,
-    SIDE,
     UNIT,
     RegularisedProblem,
     reference_body,
@@ -102,7 +101,7 @@ class Lmi(Estimator):
         """The consistent body nearest to the data; see `Estimator.solve`."""
         self.check(shape)
         data = regularise(problem, shape)
-        floor = MASS_FLOOR * data.mass_scale
+        floor = EPSILON * data.mass_scale
         x = _nearest(data, self._statement(shape), floor)
         if x[MASS] <= 2.0 * floor:
             raise NotEnoughData(

@@ -4,8 +4,8 @@
 The body is (m, c, Q, L): mass, centre of mass, principal axes, second moments of mass along them
 (eqs 15, 22); ``m > 0, L > 0`` is all that consistency asks (Theorem 1). A Newton step moves them in
 the frame of the body: the chart of eq. 26, scaled so that coinciding moments are no special case. A
-barrier ``-w (log m + sum log L)``, which falls to nothing, keeps every iterate a body; the optimum
-is that of `lmi`: the same data, weak prior and margin, in coordinates of the reference body.
+barrier ``-w (log m + sum log L)``, whose weight falls to nothing, keeps every iterate a body; the
+optimum is that of `lmi`: the same data, weak prior and margin, in the reference body's coordinates.
 """
 
 from typing import NamedTuple
@@ -17,11 +17,9 @@ from ..inertia import Array
 from ..model.problem import Problem
 from . import Estimator, Solution
 from .entropic import newton, stages
-from .reference_body import MARGIN, MASS, MASS_FLOOR, MAX_STEPS, no_load, regularise, smat, svec
+from .reference_body import EPSILON, MARGIN, MASS, MAX_STEPS, no_load, regularise, smat, svec
 
-LAST_WEIGHT = 1e-9  # of the barrier; the optimum is exceeded by a few times as much
 NEAR = 1.0  # squared decrement over w, from which on the next weight is tried
-_THINNEST = 1e-12  # radius of gyration that counts as none, in those of the reference body
 
 
 class Point(NamedTuple):
@@ -48,7 +46,7 @@ class Point(NamedTuple):
         axes, sizes, _ = np.linalg.svd(
             root @ np.linalg.cholesky(unit[:3, :3] - mass * np.outer(shift, shift)))
         return Point(self.mass * mass, self.center + root @ shift / np.sqrt(self.mass), axes,
-                     np.maximum(sizes, _THINNEST)**2)
+                     sizes**2)
 
 
 class Manifold(Estimator):
@@ -61,7 +59,7 @@ class Manifold(Estimator):
         # Unknown: y = MARGIN x / scale, positive definite where the margin holds.
         pseudo = _nearest(data.matrix @ to_x * scale, data.target,
                           np.linalg.cholesky(smat(MARGIN @ data.compact / scale)))
-        if pseudo[3, 3] <= 2.0 * MASS_FLOOR:
+        if pseudo[3, 3] <= 2.0 * EPSILON:
             raise no_load(float(data.optimum[MASS]))
         return data.solution(scale * (to_x @ svec(pseudo)))
 
@@ -77,7 +75,7 @@ def _nearest(matrix: Array, target: Array, unit: Array) -> Array:
     if np.linalg.eigvalsh(free)[0] > 0.0:
         return free
     tensor, point = unit.T @ smat(matrix) @ unit, Point()
-    for weight in stages(tensor, target, LAST_WEIGHT):
+    for weight in stages(tensor, target):
         for _ in range(MAX_STEPS):
             step = newton(tensor, target, weight, point.factor)
             if step.decrement <= NEAR:

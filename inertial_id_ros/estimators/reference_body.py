@@ -51,10 +51,12 @@ def smat(vectors: Array) -> Array:
 DEFAULT_RADIUS = 0.05
 MASS = -1  # coordinate that is the mass; before it those that are sqrt(2) * first moment
 FIRST = np.flatnonzero(_COLS == SIDE - 1)[:MASS]
-MASS_FLOOR = 1e-4  # part of the problem's mass scale below which a mass counts as none
 WEAK_PRIOR_SD = 1e4  # of the weak prior, relative to the reference body
 MAX_STEPS = 150  # of a search
-EPSILON = 1e-6  # smallest eigenvalue of a pseudo-inertia over the mass, for `lmi` and `manifold`
+NEGLIGIBLE = 1e-12  # tolerance of solvers; of a squared decrement over w; weight of a barrier
+# As good as none: an eigenvalue of a pseudo-inertia over the mass, a mass over the problem's mass
+# scale, a step of a search.
+EPSILON = 1e-6
 UNIT = svec(np.eye(SIDE))  # the reference body in its own coordinates
 _EYE = np.eye(len(UNIT))
 # From x to ``svec(J - epsilon m 1)``, all in the reference body's coordinates.

@@ -16,11 +16,19 @@ from functools import lru_cache
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..inertia import Array, phi_from_pseudo_inertia, point_columns, pseudo_inertia, skew
+from ..inertia import (
+    Array,
+    body_from_phi,
+    phi_from_pseudo_inertia,
+    point_columns,
+    principal_moments,
+    pseudo_inertia,
+    skew,
+)
 from ..settings import ShapeSettings
 from .mesh import grid_axes, grid_points
-from .point_sets import farthest_points, spiral
-from .shape import INTERIOR_POINTS, SURFACE_POINTS, Shape
+from .point_sets import farthest_points
+from .shape import POINTS, Shape
 
 NODES, RANK = 250, 40
 LENGTH_SCALES = 0.1 * 2.0 ** np.arange(3)  # of the box diagonal, averaged
@@ -133,7 +141,7 @@ def _depth_covariance(second: Array, known: Array) -> Array:
 def shape_covariance(shape: Shape, phi: Array, settings: ShapeSettings) -> Array:
     """Covariance (10, 10) of phi (10,) by a shape that is shifted, turned about the middle of its
     bounding box, and stretched along its axes, as far as the settings admit; to first order."""
-    middle, axes = shape.middle, shape.axes
+    middle, axes = shape.middle, principal_moments(body_from_phi(shape.unit_phi).inertia_com)[1]
     steps = np.zeros((9, 4, 4))  # J moves by ``step J + J step'``
     for k, (axis, own) in enumerate(zip(np.eye(3), axes.T, strict=True)):
         steps[k, :3, 3] = 0.01 * settings.error * axis
@@ -159,9 +167,10 @@ def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
 
 def _unit_ball() -> Shape:
     """A ball of radius 1 m about the origin that bounds the object."""
-    surface = spiral(SURFACE_POINTS)
+    surface = np.random.default_rng(0).normal(size=(POINTS, 3))
+    surface /= np.linalg.norm(surface, axis=1, keepdims=True)
     volume = 4.0 / 3.0 * np.pi
-    grid = grid_points(grid_axes((-np.ones(3), np.ones(3)), volume / INTERIOR_POINTS))
+    grid = grid_points(grid_axes((-np.ones(3), np.ones(3)), volume / POINTS))
     points = grid[np.linalg.norm(grid, axis=1) < 1.0]
     return Shape(points, np.full(len(points), volume / len(points)), surface,
                  phi_from_pseudo_inertia(np.diag([0.2, 0.2, 0.2, 1.0])), True, "ball")

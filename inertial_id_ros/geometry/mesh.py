@@ -16,23 +16,21 @@ from ..extras import optional_packages
 from ..inertia import Array
 from ..io.files import user_path
 from ..limits import MAX_MESH_BYTES, MAX_POINTS
-from .point_sets import corners
 
 if TYPE_CHECKING:  # half a second of imports, which only shapes need
     import trimesh
 
-MESH_KINDS = ("stl", "ply", "obj", "off", "xyz", "npy")
+MESH_KINDS = ("stl", "ply", "obj", "off")
 # Columns stand aside from the grid by this part of its pitch, since those of a symmetric mesh
 # would run along edges of its triangles.
 _ASIDE = np.sqrt(np.finfo(float).eps * np.array([2.0, 3.0]))
 
 
 def load_mesh(path: Path, scale: float = 1.0) -> "trimesh.Trimesh":
-    """A triangle mesh file (STL, PLY, OBJ, OFF), scaled to metres; of a file of points without
-    triangles (PLY, XYZ, or NPY with an array (n, 3)) the convex hull.
+    """A triangle mesh file (STL, PLY, OBJ, OFF), scaled to metres.
 
     Raises:
-        InvalidShape: no such file, or neither a mesh nor points.
+        InvalidShape: no such file, or no mesh.
     """
     if not os.path.isfile(path):  # that of a Path raises where a folder may not be read
         raise InvalidShape(f"mesh file {path} does not exist")
@@ -49,26 +47,22 @@ def load_mesh(path: Path, scale: float = 1.0) -> "trimesh.Trimesh":
     try:
         # From memory: in the folder of a file, materials are looked for, wherever they are.
         with np.errstate(all="ignore"):  # absurd numbers are refused by `shape_from_mesh`
-            mesh = (trimesh.PointCloud(np.load(path, allow_pickle=False)) if kind == "npy" else
-                    trimesh.load(io.BytesIO(path.read_bytes()), file_type=kind))
+            mesh = trimesh.load_mesh(io.BytesIO(path.read_bytes()), file_type=kind)
         if isinstance(mesh, trimesh.Scene):
             mesh = mesh.to_mesh()
-        if not len(getattr(mesh, "faces", ())):
-            points: Array = np.array(getattr(mesh, "vertices", np.empty((0, 3))), dtype=float)
-            points = points[np.isfinite(points).all(axis=1)]  # a scanner may get no return
-            mesh = trimesh.PointCloud(corners(points)).convex_hull
     except Exception as error:  # readers of many formats raise many kinds
         # Where the text is that of a missing module, the reader guesses what text this is.
         why = "it is damaged" if isinstance(error, ModuleNotFoundError) else str(error)[:200]
         raise InvalidShape(f"mesh file {path} cannot be read: {why}") from error
-    assert isinstance(mesh, trimesh.Trimesh)
+    if not isinstance(mesh, trimesh.Trimesh) or not len(mesh.faces):
+        raise InvalidShape(f"mesh file {path} holds no triangles; ~/set_shape takes points, too")
     mesh.apply_scale(scale)
     return mesh
 
 
-def resolve_resource(resource: str, roots: tuple[Path, ...] | None = None) -> Path:
+def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
     """The file behind a plain path, a ``file://`` or a ``package://`` resource, that is
-    `root/<package>/...` under one of these folders; None: those of the packages installed.
+    `root/<package>/...` under one of these folders; none: those of the packages installed.
 
     Raises:
         InvalidShape: empty, another scheme, or a package that is not under the roots.
@@ -78,8 +72,7 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] | None = None) -> Pa
         return user_path(resource)
     if scheme == "file" and rest.startswith("/"):
         return user_path(unquote(rest))
-    roots = package_roots() if roots is None else roots
-    for root in roots if scheme == "package" else ():
+    for root in (roots or package_roots()) if scheme == "package" else ():
         path = root / unquote(rest).lstrip("/")
         if os.path.isfile(path):
             return path

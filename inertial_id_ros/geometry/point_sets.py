@@ -20,14 +20,6 @@ def farthest_points(cloud: Array, count: int) -> np.ndarray:
     return np.array(chosen)
 
 
-def spiral(count: int) -> Array:
-    """Unit vectors (count, 3) along a spiral from pole to pole, by the golden angle."""
-    k = np.arange(count) + 0.5
-    z, angle = 2.0 * k / count - 1.0, np.pi * (np.sqrt(5.0) - 1.0) * k
-    flat = np.sqrt(1.0 - z * z)
-    return np.column_stack([flat * np.cos(angle), flat * np.sin(angle), z])
-
-
 def corners(points: Array) -> Array:
     """Corners (m, 3) of the convex hull of points (n, 3).
 

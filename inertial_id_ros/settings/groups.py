@@ -233,8 +233,7 @@ class ShapeSettings:
         "and shape.rpy.", unit="m", above=0.0)
     center: Vector = setting((0.0,) * 3, "Centre, or origin of the mesh.", unit="m")
     rpy: Vector = setting((0.0,) * 3, "Roll, pitch, yaw.", unit="rad")
-    mesh: str = setting("", "Mesh file in metres, or file:// or package:// resource; of points "
-                        "without triangles (PLY, XYZ, NPY) the convex hull is taken.")
+    mesh: str = setting("", "Mesh file in metres, or file:// or package:// resource.")
     error: float = setting(
         1.0, "How wrong the shape may be: 1 stands for 0.01 m in its position along each axis, 5 "
         "deg in its rotation about each axis through its middle, and 20 % in its size along each "

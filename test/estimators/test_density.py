@@ -84,7 +84,7 @@ class BruteForce:
                               np.eye(len(x))])
 
         found = least_squares(lambda x: np.r_[whiten @ body(x) - target, x],
-                              np.zeros(size + keep.sum()), slopes, method="lm",
+                              np.zeros(size + keep.sum()), slopes, method="trf",
                               xtol=1e-13, ftol=1e-13, gtol=1e-10)
         curvature = found.jac.T @ found.jac
         slope = np.linalg.solve(whiten, found.jac[:10])
