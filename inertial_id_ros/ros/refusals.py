@@ -103,7 +103,6 @@ def moves(target: Target, chain: Chain | None) -> Iterator[str]:
         if not moved <= settings.apply.rest_speed:
             yield (f"the arm moves: joint '{name}' by {moved:.3g} per second; at rest it does by "
                    f"{settings.apply.rest_speed:g} at most")
-            return
 
 
 def no_service(target: Target) -> Iterator[str]:

@@ -251,7 +251,7 @@ def describe_missing(outcome: Outcome, goal: Any) -> str:
         return "new data: the estimate is held" if outcome.stale else outcome.doubted
     width = CONFIDENCE_95 * outcome.sigma
     width[4:] *= 3.0 / float(np.trace(outcome.body.inertia_com))
-    lacks, motions = [], dict[str, None]()
+    lacks = dict[str, str]()  # and the motion that provides it
     for name, group, wanted, scale, unit, motion in (
             ("mass", slice(0, 1), goal.mass_accuracy, 1.0, "kg", TILT),
             ("centre of mass", slice(1, 4), goal.com_accuracy, 1e3, "mm", TILT),
@@ -260,11 +260,8 @@ def describe_missing(outcome: Outcome, goal: Any) -> str:
         if (name != "mass" and outcome.carries_nothing) or (name == "inertia" and not wanted):
             continue
         if UNOBSERVED in outcome.verdict[group]:
-            lacks.append(f"{name} {VERDICT_WORDS[UNOBSERVED]}")
+            lacks[f"{name} {VERDICT_WORDS[UNOBSERVED]}"] = motion
         elif wanted > 0.0 and widest > wanted:
-            lacks.append(f"{name} known to {scale * widest:.3g} {unit}, where "
-                         f"{scale * wanted:.3g} {unit} is wanted")
-        else:
-            continue
-        motions[motion] = None
-    return "; ".join([*lacks, *motions])
+            lacks[f"{name} known to {scale * widest:.3g} {unit}, where {scale * wanted:.3g} {unit} "
+                  "is wanted"] = motion
+    return "; ".join([*lacks, *dict.fromkeys(lacks.values())])
