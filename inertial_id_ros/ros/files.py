@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from ..errors import InertialIdError, InvalidData, InvalidSetting
+from ..errors import InvalidData, InvalidSetting
 from ..identify.beliefs import Beliefs
 from ..identify.identifier import Identifier
 from ..identify.state import load_state, restored, save_state
@@ -57,10 +57,7 @@ class Files:
         beliefs, unused = restored(identifier.beliefs, settings, kept)
         identifier.believe(replace(beliefs, tool=identifier.beliefs.tool or beliefs.tool))
         if name := settings.robot_description.file:
-            try:
-                identifier.set_robot_description(read_description(user_path(name)))
-            except InertialIdError as error:
-                raise InvalidSetting(f"robot_description.file is '{name}': {error}") from error
+            identifier.set_robot_description(read_description(user_path(name)))
         return identifier, wrong, unused
 
     def keep(self, beliefs: Beliefs) -> str:
