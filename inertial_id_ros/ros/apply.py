@@ -197,7 +197,7 @@ class ApplyService:
 
     def _withhold(self, reason: str) -> None:
         if self._estimation.streams is not None:
-            self._estimation.streams.compensation.withhold(reason)
+            self._estimation.streams.withhold(reason)
 
     def _forget(self, name: str) -> None:
         """Drop the data, and the tare, as UR zeroes its sensor; withhold the wrench no more."""

@@ -23,7 +23,7 @@ from ..io.inputs import Edges, InputTopic, JointStates, Samples, Wrenches
 from ..kinds import Finding, made, withdraw_doubted
 from .conversions import Publishing, payload_text
 from .program import message_type
-from .streams import Subscriptions
+from .streams import IoThread
 
 T = TypeVar("T")
 PATIENCE = 20.0  # s that a service waits, in a thread of its own; much for a machine that is busy
@@ -81,7 +81,7 @@ class Estimation:
         self._lock = threading.Lock()  # of what is shown
         self._begin(None)
 
-    def _begin(self, streams: Subscriptions | None) -> None:
+    def _begin(self, streams: IoThread | None) -> None:
         self.streams, self._frame = streams, ""  # of the wrench
         # Stamp of the newest sample of the load [ns], and when it arrived: one that stands still
         # does not arrive again.
@@ -91,7 +91,7 @@ class Estimation:
 
     # ---- from any thread ------------------------------------------------------------------------
 
-    def start(self, streams: Subscriptions) -> None:
+    def start(self, streams: IoThread) -> None:
         """Use these streams from now on."""
         self._begin(streams)
         self._show(NoEstimate(0, "", "waiting for the first estimate"))
@@ -104,7 +104,7 @@ class Estimation:
             return
 
         def forget() -> None:
-            streams.compensation.withhold(reason)
+            streams.withhold(reason)
             self.streams = None
             self.identifier.reset(reason)
             self._show(NoEstimate(self.outcome.stamp_ns, self.outcome.frame_id, reason))
@@ -151,19 +151,19 @@ class Estimation:
             return
         try:
             outcomes = self.identifier.add_arrays(self._collect(streams))
-            streams.compensation.update(self.identifier, self._frame)
+            streams.update(self.identifier, self._frame)
             for outcome in outcomes:
                 self._show(outcome)
             self._show_changes()
         except Exception as error:  # one bad round must not end the identification
             self.identifier.reset(self._explain(error))
 
-    def _collect(self, streams: Subscriptions, seconds: float = PART) -> list[Samples]:
+    def _collect(self, streams: IoThread, seconds: float = PART) -> list[Samples]:
         """The samples that arrived first, in so long a time [s], once."""
         return [some for topic, messages in streams.take(seconds).items() if messages
                 for some in self._take(streams, topic, *zip(*messages, strict=True))]
 
-    def _take(self, streams: Subscriptions, topic: InputTopic, times: Sequence[float],
+    def _take(self, streams: IoThread, topic: InputTopic, times: Sequence[float],
               messages: Sequence[bytes]) -> list[Samples]:
         """Use what the messages of a topic say; returns their samples, and counts damaged ones."""
         identifier = self.identifier
@@ -218,7 +218,7 @@ class Estimation:
         """Estimate with the samples so far, and publish: something was changed."""
         outcome = self.identifier.solve()
         if self.streams is not None:
-            self.streams.compensation.update(self.identifier, self._frame)
+            self.streams.update(self.identifier, self._frame)
         self._show(outcome)
 
     def _show_changes(self) -> None:

@@ -35,7 +35,7 @@ from .files import Files
 from .parameters import Parameters
 from .program import spin, start_ros, stop_flag
 from .services import Services
-from .streams import Subscriptions
+from .streams import IoThread
 
 NAME = "inertial_id_node"
 STOP_TIME = 1.5  # s that the last estimate may take
@@ -128,8 +128,7 @@ class InertialIdNode(LifecycleNode):
     @_transition
     def on_activate(self, state: LifecycleState) -> None:
         """Listen and estimate."""
-        streams = Subscriptions(self, self.settings, self._sim_time,
-                                self.estimation.age_of)
+        streams = IoThread(self, self.settings, self._sim_time, self.estimation.age_of)
         super().on_activate(state)  # the publishers speak from now on
         self.estimation.start(streams)
         self.get_logger().info(f"{self.settings.estimator.method} at "

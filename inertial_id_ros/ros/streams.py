@@ -3,23 +3,35 @@
 It never waits. An executor of many threads loses messages at these rates; so it has an executor,
 to which rclpy adds whole nodes, and a node of its own."""
 
+import math
 import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
+from geometry_msgs.msg import Inertia, WrenchStamped
 from rclpy.clock import Clock, ClockType
 from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from std_msgs.msg import Header
 
-from ..errors import InvalidSetting
-from ..io.inputs import JOINT_STATES, WRENCH, InputTopic, input_topics
+from inertial_id_ros.msg import CompensationState
+
+from ..compensation.latch import LoadInUse, Mode
+from ..compensation.live import BLEND, Compensation
+from ..errors import InvalidSetting, UnknownFrame
+from ..identify.identifier import Identifier
+from ..inertia import body_from_phi
+from ..io.decoding import read
+from ..io.inputs import JOINT_STATES, WRENCH, InputTopic, JointStates, Wrenches, input_topics
+from ..motion.causal import MotionNow
 from ..settings import Settings
-from .compensation import CompensatedWrench
-from .conversions import latched
+from .conversions import LATCHED, NOBODY, inertia_message, latched, time_message
 from .program import message_type, spin
 
 HAND_OVER = 0.05  # s
@@ -27,16 +39,27 @@ HAND_OVER = 0.05  # s
 SWITCH = 0.001
 DEPTH = 2000  # messages of a topic that may wait for the executor
 MOST = 50_000  # messages of a topic that may wait for the worker; the oldest one goes
+OUT = 100  # compensated wrenches for a subscriber that is late
+PERIOD = 1.0  # s between two messages about the compensation when nothing changes
+REASONS = {
+    "payload_unknown": "the payload is not known yet: move freely",
+    "motion_unknown": "no motion of the sensor is known for this wrench",
+    "stamps_repeated": "the stamps of the wrench stand still or go back",
+    "wrench_stuck": "the wrench stands still to the last bit",
+    "wrench_invalid": "the wrench is saturated, or no number",
+    "frame_wrong": "the wrench is given in another frame than before",
+    "load_unexplained": "nothing explains the wrench",
+}
 Message = tuple[float, bytes]  # steady time of its arrival [s], and as it is serialised
 
 
-class Subscriptions:
-    """Subscriptions of a node, and the serialised messages between their thread and the worker
-    (raises InvalidSetting: a topic name that is none, or a type that is not installed).
+class IoThread:
+    """The thread, which begins with `start`; other threads may call all methods (raises
+    InvalidSetting: a topic name that is none, or a type that is not installed).
 
     Args:
         owner: node by whose names, remappings and namespace topics are named; sim_time: True if
-            /clock counts; age: as `CompensatedWrench` takes it.
+            /clock counts; age: time since the sample of a stamp [ns] came [s].
 
     Attributes:
         counts, damaged: messages of each topic so far, and those that cannot be used.
@@ -45,7 +68,7 @@ class Subscriptions:
 
     def __init__(self, owner: Node, settings: Settings, sim_time: bool,
                  age: Callable[[int], float]) -> None:
-        self._owner = owner
+        self._owner, self._settings, self._age = owner, settings.compensation, age
         topics = input_topics(settings)
         self._waiting = {topic: deque[Message](maxlen=MOST) for topic in topics}
         self.counts, self.damaged = dict.fromkeys(topics, 0), dict.fromkeys(topics, 0)
@@ -58,14 +81,26 @@ class Subscriptions:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=spin, args=(self._executor, self._stop),
                                         name="io", daemon=True)
-        self.compensation = CompensatedWrench(self.node, owner.resolve_topic_name, settings, age)
+        limits = np.repeat(settings.wrench.range, 3)
+        self._live = Compensation(settings.compensation, settings.wrench.sign,
+                                  np.where(limits > 0.0, limits, np.inf))
+        self._since = time.monotonic()  # when the load in use came
+        self._of_identifier, self._is_withheld = LoadInUse(), False
+        self._moved_by: object = None  # what the motion that is used comes from
+        self._header = Header()  # of the newest compensated wrench
+        self._said: tuple[object, ...] = ()
+        self._due, self._is_heard = 0.0, False  # True while anybody subscribes to them
+        self._wrenches, self._states = (
+            self.node.create_publisher(kind, owner.resolve_topic_name(f"~/{name}"), qos)
+            for kind, name, qos in ((WrenchStamped, "wrench_compensated", OUT),
+                                    (CompensationState, "compensation_state", LATCHED)))
         for topic in topics:
             self._subscribe(topic, topic.name(settings))
 
     def _subscribe(self, topic: InputTopic, name: str) -> None:
         def receive(data: bytes) -> None:
-            if self.compensation.is_used:
-                self.compensation.receive(topic, data)
+            if self._is_heard:
+                self._compensate(topic, data)
             waiting.append((time.monotonic(), data))
             self.counts[topic] += 1
 
@@ -81,7 +116,7 @@ class Subscriptions:
     def start(self, hand_over: Callable[[], None]) -> None:
         """Begin; `hand_over` is called again and again in the thread, and must not wait."""
         def serve() -> None:
-            self.compensation.publish_state()
+            self._publish_state()
             hand_over()
 
         sys.setswitchinterval(SWITCH)
@@ -95,7 +130,7 @@ class Subscriptions:
         if self._thread.is_alive():
             self._thread.join()
         if self.node.context.ok():
-            self.compensation.publish_state(reason)
+            self._publish_state(reason)
         self._executor.shutdown()
         self.node.destroy_node()
 
@@ -105,6 +140,83 @@ class Subscriptions:
         end = seconds + min((some[0][0] for some in self._waiting.values() if some), default=0.0)
         return {topic: [some.popleft() for _ in range(len(some)) if some[0][0] < end]
                 for topic, some in self._waiting.items()}
+
+    def update(self, identifier: Identifier, frame: str) -> None:
+        """Compensate by motion and load of an identifier; frame: of the readings; empty: of the
+        sensor."""
+        known = identifier.streams
+        if known.moved_by is not self._moved_by and known.moved_by is not None:
+            self._moved_by = known.moved_by
+            self._live.motion = MotionNow(known.moved_by)
+        load = identifier.course.load
+        if load is not self._of_identifier:
+            self._of_identifier = load
+            load = _in_frame(load, identifier, frame)
+            if not self._is_withheld:
+                self._live.load, self._since = load, time.monotonic()
+
+    def withhold(self, reason: str) -> None:
+        """Publish no compensated wrench for this reason, whatever load is given; empty: publish
+        with the next load."""
+        self._is_withheld = bool(reason)
+        if reason:
+            self._live.load = LoadInUse(reason=reason)
+
+    def _compensate(self, topic: InputTopic, data: bytes) -> None:
+        """Publish what follows from a serialised message; the worker reports damaged ones."""
+        try:
+            samples = read(topic, data)
+        except (KeyError, ValueError):  # it holds no samples, or is damaged
+            return
+        for kind, stamp, labels, rows in samples:
+            if kind is Wrenches:
+                if (out := self._live.compensate(stamp, labels[0], rows[0])) is None:
+                    continue
+                message = WrenchStamped()  # parts that are made first would take twice as long
+                self._header = message.header
+                self._header.stamp, self._header.frame_id = time_message(stamp), labels[0]
+                f, t = message.wrench.force, message.wrench.torque
+                f.x, f.y, f.z, t.x, t.y, t.z = out
+                self._wrenches.publish(message)
+            elif (motion := self._live.motion) is None:
+                continue
+            elif kind is JointStates:
+                motion.update(stamp, labels[0], rows[0])
+            else:
+                motion.update_pose(stamp, labels[1].lstrip("/"), np.array(rows[0]))
+
+    def _publish_state(self, end: str = "") -> None:
+        """Publish what is removed: when it changes and once a second; end: why it is the last."""
+        load, now = self._live.load, time.monotonic()
+        self._is_heard = self._wrenches.get_subscription_count() > 0
+        reason = end or load.reason or (self._live.silence if self._is_heard else "")
+        mode = Mode.SILENT if reason else load.mode
+        age = self._age(load.stamp)
+        is_old = age > self._settings.max_age
+        blend = 1.0 - math.exp((self._since - now) / BLEND) if mode else 0.0
+        said = (mode, reason, load.stamp, is_old, blend > 0.99)
+        if said == self._said and now < self._due:
+            return
+        self._said, self._due = said, now + PERIOD
+        inertia = Inertia()  # of no mass
+        if not mode or load.phi[0] > 0.0:
+            inertia = inertia_message(body_from_phi(load.phi) if mode else NOBODY)
+        self._states.publish(CompensationState(
+            header=self._header, mode=int(mode), estimate_stamp=time_message(load.stamp), age=age,
+            old=is_old, blend=blend, inertia=inertia, reason=REASONS.get(reason, reason) or (
+                f"the payload is {'' if mode is Mode.KNOWN else 'roughly '}known")))
+
+
+def _in_frame(load: LoadInUse, identifier: Identifier, frame: str) -> LoadInUse:
+    """The load with what leads from the sensor's axes to the frame of the readings."""
+    sensor = identifier.streams.frame
+    if frame in ("", sensor):
+        return load
+    try:
+        place = identifier.streams.tree().place(frame, sensor)[0]
+    except UnknownFrame as error:
+        return LoadInUse(reason=str(error))
+    return replace(load, frame=frame, target=np.array(place.toDualActionMatrix()))
 
 
 def subscription_qos(topic: InputTopic) -> QoSProfile:
