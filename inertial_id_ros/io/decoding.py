@@ -96,13 +96,9 @@ def _transforms(reader: Reader) -> list[Sample]:
             for _ in range(reader.count())]
 
 
+# The samples in messages of a topic (raise ValueError).
 READERS = {inputs.WRENCH: _wrench, inputs.JOINT_STATES: _joint_state,
            inputs.TRANSFORMS: _transforms, inputs.STATIC_TRANSFORMS: _transforms}
-
-
-def read(topic: InputTopic, data: bytes) -> list[Sample]:
-    """The samples in a serialised message of a topic of `READERS` (raises ValueError)."""
-    return READERS[topic](Reader(data))
 
 
 class Decoded(NamedTuple):
@@ -120,7 +116,7 @@ def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | 
     damaged, why = 0, ""
     for k, data in enumerate(messages):
         try:
-            for sample in read(topic, data):
+            for sample in READERS[topic](Reader(data)):
                 sample = sample if times is None else sample._replace(stamp=times[k])
                 streams.setdefault((*sample.labels, *map(len, sample.rows)), []).append(sample)
         except ValueError as error:

@@ -114,9 +114,8 @@ def covariance(content: Mapping[str, Any], name: str) -> Array:
 
 def verdict(content: Mapping[str, Any], name: str) -> tuple[ParameterVerdict, ...]:
     """The verdict on each of the ten parameters, in words (raises DamagedFile)."""
-    words = content.get(name)
-    if not isinstance(words, list) or len(words) != PARAMETERS or not all(
-            word in VERDICT_WORDS for word in words):
+    words = value(content, name, list)
+    if len(words) != PARAMETERS or not all(word in VERDICT_WORDS for word in words):
         raise DamagedFile(f"its '{name}' has not {PARAMETERS} words out of "
                           + ", ".join(VERDICT_WORDS))
     return tuple(ParameterVerdict(VERDICT_WORDS.index(word)) for word in words)

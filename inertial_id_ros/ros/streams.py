@@ -27,7 +27,7 @@ from ..compensation.live import BLEND, Compensation
 from ..errors import InvalidSetting, UnknownFrame
 from ..identify.identifier import Identifier
 from ..inertia import body_from_phi
-from ..io.decoding import read
+from ..io.decoding import READERS, Reader
 from ..io.inputs import JOINT_STATES, WRENCH, InputTopic, JointStates, Wrenches, input_topics
 from ..motion.causal import MotionNow
 from ..settings import Settings
@@ -165,7 +165,7 @@ class IoThread:
     def _compensate(self, topic: InputTopic, data: bytes) -> None:
         """Publish what follows from a serialised message; the worker reports damaged ones."""
         try:
-            samples = read(topic, data)
+            samples = READERS[topic](Reader(data))
         except (KeyError, ValueError):  # it holds no samples, or is damaged
             return
         for kind, stamp, labels, rows in samples:
