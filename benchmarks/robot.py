@@ -113,7 +113,8 @@ def random_table(runs: int = 30) -> list[str]:
     for seed in range(runs):
         joints = 30 if seed == 0 else int(np.random.default_rng(seed).integers(2, 30))
         result, truth = random_robot(seed, joints)
-        inside.append(np.abs(result.beta - truth) <= 1.96 * result.beta_sigma)
+        beta, sigma = result.beta
+        inside.append(np.abs(beta - truth) <= 1.96 * sigma)
         consistent += bool(result.consistent.all())
     return ["| | robots whose links can all exist | base parameters within 95 % intervals, % |",
             "|---|---|---|",

@@ -110,16 +110,16 @@ def check_base_parameters(given: Mapping[str, Any], constraints: Mapping[str, An
         convex.require("value" in item, "a value", None, "a finite number")
     beta = np.array([item["value"] for item in items])
     texts = [str(item.get("combination", "")) for item in items]
-    base, bodies = _base_parameters(texts)
-    phi = np.zeros(len(base.names))
-    phi[:BODY_SIZE * len(bodies)] = np.tile(phi_from_body(1.0, np.zeros(3), np.eye(3)), len(bodies))
-    scale = make_reference(phi, len(bodies))
+    names, matrix, bodies = _combinations(texts)
+    phi = np.zeros(len(names))
+    phi[:BODY_SIZE * bodies] = np.tile(phi_from_body(1.0, np.zeros(3), np.eye(3)), bodies)
+    scale = make_reference(phi, bodies)
     # A robot can have what lies on the border of the cones, as fits often do (eq. 51); what is
     # corrected comes to lie inside (eq. 21).
-    closed, inside = (convex.robot_limits(base.names, scale, constraints, margin)
+    closed, inside = (convex.robot_limits(names, scale, constraints, margin)
                       for margin in (0.0, convex.MARGIN))
-    nearest = base.matrix @ convex.nearest_robot(base.matrix, beta, inside, scale)
-    margin, _, certificate, multipliers = convex.check_feasibility(base.matrix, beta, closed, scale)
+    nearest = matrix @ convex.nearest_robot(matrix, beta, inside, scale)
+    margin, _, certificate, multipliers = convex.check_feasibility(matrix, beta, closed, scale)
     return {"feasible": margin >= 0.0, "margin": margin, "certificate": certificate,
             "multipliers": [z.tolist() for z in multipliers],
             "distance": float(np.linalg.norm(nearest - beta)), "base_parameters": [
@@ -127,8 +127,9 @@ def check_base_parameters(given: Mapping[str, Any], constraints: Mapping[str, An
                     texts, beta.tolist(), nearest.tolist(), strict=True)]}
 
 
-def _base_parameters(texts: Sequence[str]) -> tuple[BaseParameters, list[str]]:
-    """Base parameters of combinations, and the names of their bodies (raises InvalidSetting)."""
+def _combinations(texts: Sequence[str]) -> tuple[list[str], Array, int]:
+    """Names (p,) of the parameters in combinations, those of bodies first; the factors of these in
+    each (nb, p); and the number of bodies (raises InvalidSetting)."""
     rows, known = [], (*BODY_TERMS, *NOT_NEGATIVE, OFFSET)
     for text in texts:
         found = _TERM.findall(text)
@@ -142,9 +143,6 @@ def _base_parameters(texts: Sequence[str]) -> tuple[BaseParameters, list[str]]:
     keys = [*((term, body) for body in bodies for term in BODY_TERMS),
             *(key for key in used if key[0] not in BODY_TERMS)]
     matrix = np.array([[row.get(key, 0.0) for key in keys] for row in rows])
-    independent = np.array([keys.index(next(iter(row))) for row in rows])
-    alone = (matrix[:, independent] == np.eye(len(rows))).all(axis=0)
-    convex.require(alone.all(), "a combination", texts[int(np.argmin(alone))],
-                   "it begins with a parameter that no other one holds, without a factor")
-    return BaseParameters(tuple(f"{term}({owner})" for term, owner in keys), independent,
-                          matrix), bodies
+    convex.require(np.linalg.matrix_rank(matrix) == len(rows), "base_parameters", texts,
+                   "combinations none of which follows from the others")
+    return [f"{term}({owner})" for term, owner in keys], matrix, len(bodies)

@@ -13,6 +13,7 @@ in the currents alone). Friction is each recording's own, as it changes with loa
 """
 
 import numpy as np
+from scipy.linalg import null_space
 from scipy.optimize import least_squares
 
 from ..errors import InvalidData, NotEnoughData
@@ -37,12 +38,9 @@ def align_recording(model: RobotModel, filtered: RowFilter) -> tuple[Array, floa
     where they are less than three standard deviations.
 
     Raises:
-        InvalidData: gravity of the model is not along the root's z axis, or the answer is beyond
-            `LARGEST_TILT` or `LARGEST_DELAY`.
+        InvalidData: the answer is beyond `LARGEST_TILT` or `LARGEST_DELAY`.
     """
-    size = float(model.gravity[2])
-    if not np.allclose(model.gravity[:2], 0.0):
-        raise InvalidData("tilt is found for a model whose gravity is along the root's z axis")
+    across = null_space(model.gravity[None])[:, :2] * np.linalg.norm(model.gravity)
     free = fit_unconstrained(filtered.rows(model))
     # Few rows, which fit and leave residuals as all of them do: base columns without gravity, and
     # what gravity of 1 m/s^2 along each axis adds (4, k, nb); efforts and their derivatives (k,).
@@ -55,8 +53,8 @@ def align_recording(model: RobotModel, filtered: RowFilter) -> tuple[Array, floa
     parts, effort, rate = np.stack(np.split(rows[:, :-2], 4, axis=1)), rows[:, -2], rows[:, -1]
 
     def gravity(tilt: Array) -> Array:
-        across = np.sin(tilt)
-        return np.append(abs(size) * across, size * np.sqrt(1.0 - across @ across))
+        sines = np.sin(tilt)
+        return across @ sines + model.gravity * np.sqrt(1.0 - sines @ sines)
 
     def residual(x: Array) -> Array:
         y = np.tensordot(np.append(1.0, gravity(x[:2])), parts, 1)
@@ -85,7 +83,7 @@ def gains_from_payload(unloaded: Rows, loaded: Rows, mass: float) -> Drives:
     model, count = unloaded.model, unloaded.model.nv
     base = structural_base_parameters(model).independent
     inertial, terms = base[base < model.inertial], base[base >= model.inertial]
-    last = model.body_slice(len(model.bodies) - 1)
+    last = model.body_slice(-1)
     # Both in one system: base parameters, frictions of each, the payload's ten, last its mass.
     rows = np.concatenate([
         np.concatenate([own[:, :, inertial], (1 - k) * own[:, :, terms], k * own[:, :, terms],

@@ -17,16 +17,16 @@ its weight is the inverse of these variances (the text of eq. 28 names the varia
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import block_diag, null_space
 from scipy.spatial.transform import Rotation
 
-from ..errors import InvalidData, InvalidSetting
+from ..errors import DamagedFile, InvalidData, InvalidSetting
 from ..extras import optional_packages
 from ..inertia import Array, point_columns, pseudo_inertia, skew, tensor_from_six, transform_matrix
+from ..io.fields import numbers
 from ..model.problem import triangle
 from .least_squares import Reference, make_reference
 from .model import BODY_SIZE, BODY_TERMS, NOT_NEGATIVE, body_slices
@@ -36,20 +36,16 @@ with optional_packages("identifying a robot"):
 
     from ..estimators import convex_program
 
-# Of the parameters (p,) of a robot, indexed as an array is: an expression, or `AffineRobot`.
-Limits = Callable[[Any], list[cp.Expression]]
+Limits = Callable[[cp.Expression], list[cp.Expression]]  # of the parameters (p,) of a robot
 
 # Margin of consistency, relative to a reference body: above the solver's tolerance, below any data.
 MARGIN = 1e-6
 _UNITS = np.eye(BODY_SIZE)
 # The problems are scaled already. Coordinates that the data leave open have no Hessian, and under
-# the usual regularisation the steps along them stall before the end; the second set is careful.
-_OPTIONS: tuple[dict[str, Any], ...] = (
-    {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_threads": 1,
-     "presolve_enable": False, "chordal_decomposition_enable": False,
-     "equilibrate_enable": False, "static_regularization_constant": 1e-10},
-    {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9, "max_threads": 1,
-     "max_iter": 500})
+# the usual regularisation the steps along them stall before the end.
+_OPTIONS = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10, "max_threads": 1,
+            "presolve_enable": False, "chordal_decomposition_enable": False,
+            "equilibrate_enable": False, "static_regularization_constant": 1e-10}
 POINTS_PER_EDGE = 3
 MASS_ERROR = 0.5  # of the expected mass of a link, relative
 STABILITY = 1e-3  # lambda, for point masses in units of their mean
@@ -77,8 +73,10 @@ def consistent(body: cp.Expression, like: Array, form: str = "pseudo", margin: f
     return seen - margin * np.eye(side)
 
 
-def mass_between(masses: cp.Expression, lower: float, upper: float) -> cp.Expression:
-    """``lower <= sum of masses (k,) <= upper`` [kg] (004 eq. 25)."""
+def mass_between(masses: cp.Expression, lower: float, upper: float, what: str) -> cp.Expression:
+    """``lower <= sum of masses (k,) <= upper`` [kg] (004 eq. 25; raises InvalidSetting: no mass is
+    in this range, of `what`)."""
+    require(0.0 <= lower <= upper, what, (lower, upper), "0 <= smallest <= largest mass [kg]")
     total = cp.sum(masses)
     return cp.hstack([total - lower, *([] if np.isinf(upper) else [upper - total])])
 
@@ -92,8 +90,7 @@ def link_limits(body: cp.Expression, link: str, given: Any, like: Array) -> list
     out: list[cp.Expression] = []
     if "mass" in bounds:
         low, high = bounds["mass"]
-        require(0.0 <= low <= high, link, bounds, "0 <= mass[0] <= mass[1] [kg]")
-        out.append(mass_between(body[:1], low, high))
+        out.append(mass_between(body[:1], low, high, link))
     if "box" in bounds:  # 004 eq. 26
         low, high = bounds["box"]
         require(np.all(low < high), link, bounds, "the first corner of box below the second [m]")
@@ -156,15 +153,15 @@ def robot_limits(names: Sequence[str], like: Reference,
         require(link in places, "link", link, "one that moves: " + ", ".join(bodies))
         return places[link]
 
-    def limits(phi: Any) -> list[cp.Expression]:
+    def limits(phi: cp.Expression) -> list[cp.Expression]:
         out = [consistent(phi[where], like.phi[where], form, margin) for where in places.values()]
         out += [phi[signed]] if signed else []
         for k, each in enumerate(sums):
             bound = entries(each, f"masses[{k}]", links=None, min=(), max=())
-            low, high = float(bound.get("min", 0.0)), float(bound.get("max", np.inf))
-            require(0.0 <= low <= high, f"masses[{k}]", each, "0 <= min <= max [kg]")
             masses = [place(link).start for link in bound.get("links") or bodies]
-            out.append(mass_between(phi[masses], low, high) / like.phi[masses].sum())
+            out.append(mass_between(
+                phi[masses], float(bound.get("min", 0.0)), float(bound.get("max", np.inf)),
+                f"masses[{k}]") / like.phi[masses].sum())
         for link, bounds in links.items():
             out += link_limits(phi[place(link)], f"link '{link}'", bounds, like.phi[place(link)])
         return out
@@ -189,33 +186,13 @@ def entries(given: Any, what: str, **shapes: tuple[int, ...] | None) -> dict[str
     for key, shape in shapes.items():
         if shape is not None and key in out:
             try:
-                array = np.reshape(np.asarray(out[key], dtype=float), shape)
-            except (TypeError, ValueError):
-                array = np.full(1, np.nan)
-            require(np.isfinite(array).all(), f"'{key}' of {what}", out[key],
-                    f"{' x '.join(map(str, shape)) or 1} finite numbers")
-            out[key] = array
+                out[key] = numbers(out, key, *shape)
+            except DamagedFile as error:
+                raise InvalidSetting(f"{what} is {given}: {error}") from error
     return out
 
 
 # ---- the nearest robot ---------------------------------------------------------------------------
-
-class InfeasibleProblem(InvalidData):
-    """No robot satisfies the constraints."""
-
-
-@dataclass(frozen=True)
-class AffineRobot:
-    """Parameters ``offset + matrix x`` (p,) of a robot for a variable x, indexed as an array is:
-    an expression of a few rows holds only these rows."""
-
-    offset: Array
-    matrix: Array
-    x: cp.Variable
-
-    def __getitem__(self, where: Any, /) -> cp.Expression:
-        return self.offset[where] + self.matrix[where] @ self.x
-
 
 def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Reference) -> Array:
     """Parameters (p,) of the robot nearest to the data; directions that neither data nor limits
@@ -225,8 +202,7 @@ def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Referen
         rows: (r, p), target (r,): whitened, so that a residual of 1 is one standard deviation.
 
     Raises:
-        InfeasibleProblem: the limits contradict each other.
-        InvalidData: the solver found no accurate answer.
+        InvalidData: the limits contradict each other, or the solver found no accurate answer.
     """
     size = len(reference.phi)
     scaled = rows @ reference.unit
@@ -246,7 +222,7 @@ def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Referen
     center = reference.phi + across[:, :len(sigma)] @ (step * near)
     x = cp.Variable(size)
     residual = cp.multiply(sigma / step, x[:len(sigma)]) + (sigma * near - wanted)
-    solve(cp.Minimize(cp.norm(residual)), limits(AffineRobot(center, across, x)))
+    solve(cp.Minimize(cp.norm(residual)), limits(center + across @ x))
     return np.asarray(center + across @ np.asarray(x.value))
 
 
@@ -260,12 +236,11 @@ def solve(objective: cp.Minimize, expressions: list[cp.Expression]) -> list[cp.C
     Errors as of `nearest_robot`."""
     constraints = [each >> 0 if each.ndim == 2 else each >= 0 for each in expressions]
     problem = cp.Problem(objective, constraints)
-    for options in _OPTIONS:
-        if convex_program.solve(problem, options):
-            return constraints
-        if problem.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
-            raise InfeasibleProblem("no robot satisfies all the constraints; are masses and boxes "
-                                    "as large as the links?")
+    if convex_program.solve(problem, _OPTIONS):
+        return constraints
+    if problem.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
+        raise InvalidData("no robot satisfies all the constraints; are masses and boxes as large "
+                          "as the links?")
     raise InvalidData(f"the conic solver found no accurate answer ({problem.status})")
 
 
@@ -286,7 +261,7 @@ def check_feasibility(base: Array, beta: Array, limits: Limits, ref: Reference
     null = ref.unit @ null_space(matrix)
     size = max(float(np.abs(ref.inverse @ start).max()), 1.0)  # of an estimate that is far off
     x, t = cp.Variable(null.shape[1]), cp.Variable()
-    expressions = limits(AffineRobot(start, size * null, x))
+    expressions = limits(start + size * null @ x)
     shifted = [(each - size * t * (np.eye(each.shape[0]) if each.ndim == 2 else 1.0)) / size
                for each in expressions]
     constraints = solve(cp.Minimize(-t), [*shifted, cp.reshape(1.0 / size - t, (1,), order="C")])
@@ -302,22 +277,29 @@ def check_feasibility(base: Array, beta: Array, limits: Limits, ref: Reference
 
 # ---- mass points ---------------------------------------------------------------------------------
 
-class Box(NamedTuple):
-    """A link's bounding box along the axes of its frame, by two corners (3,) [m]."""
+def box_points(box: Array) -> Array:
+    """Equally spaced points (27, 3), from face to face, in the bounding box of a link, by corners
+    (2, 3) along the axes of its frame [m]."""
+    axes = np.linspace(box[0], box[1], POINTS_PER_EDGE).T
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
 
-    lower: Array
-    upper: Array
 
-    def points(self) -> Array:
-        """Equally spaced points (27, 3) from face to face [m]."""
-        axes = np.linspace(self.lower, self.upper, POINTS_PER_EDGE).T
-        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+def uniform_box(phi: Array) -> Array:
+    """The box about a body (10,), along its frame, that is twice as large as one of uniform density
+    with its second moments."""
+    pseudo = pseudo_inertia(phi) / phi[0]
+    com = pseudo[:3, 3]
+    half = 2.0 * np.sqrt(3.0 * (np.diag(pseudo)[:3] - com**2))
+    return np.array([com - half, com + half])
 
-    def prior(self, phi: Array) -> Array:
-        """Columns (10, 10): standard deviations of a body expected to be phi (10,) (eqs 17-22),
-        along the parameters about the middle of the box, in the link's frame (eq. 27)."""
-        half = x, y, z = 0.5 * (self.upper - self.lower)
-        to_link = transform_matrix(np.eye(3), 0.5 * (self.lower + self.upper))
+
+def box_reference(boxes: Sequence[Array], reference: Reference) -> Reference:
+    """A reference robot with the standard deviations that the boxes of its bodies allow (eqs
+    17-22), along the parameters about the middle of each box, in the link's frame (eq. 27)."""
+    first, units = BODY_SIZE * len(boxes), []
+    for box, phi in zip(boxes, reference.phi[:first].reshape(-1, BODY_SIZE), strict=True):
+        half = x, y, z = 0.5 * np.diff(box, axis=0)[0]
+        to_link = transform_matrix(np.eye(3), box.mean(axis=0))
         most = (1.0 + MASS_ERROR) * phi[0]
         moments = np.array([y * y + z * z, 0, 0, x * x + z * z, 0, x * x + y * y])
         products = np.array([0, x * y, x * z, 0, y * z, 0])
@@ -325,23 +307,7 @@ class Box(NamedTuple):
         low = -most * np.concatenate([[0.0], half, products])
         low[0] = (1.0 - MASS_ERROR) * phi[0]
         expected = np.linalg.solve(to_link, phi)
-        return np.asarray(to_link * np.maximum(high - expected, expected - low))
-
-
-def uniform_box(phi: Array) -> Box:
-    """The box about a body (10,), along its frame, that is twice as large as one of uniform density
-    with its second moments."""
-    pseudo = pseudo_inertia(phi) / phi[0]
-    com = pseudo[:3, 3]
-    half = 2.0 * np.sqrt(3.0 * (np.diag(pseudo)[:3] - com**2))
-    return Box(com - half, com + half)
-
-
-def box_reference(boxes: Sequence[Box], reference: Reference) -> Reference:
-    """A reference robot with the standard deviations that the boxes of its bodies allow."""
-    first = BODY_SIZE * len(boxes)
-    units = [box.prior(reference.phi[where])
-             for box, where in zip(boxes, body_slices(len(boxes)), strict=True)]
+        units.append(to_link * np.maximum(high - expected, expected - low))
     return Reference(reference.phi, block_diag(*units, reference.unit[first:, first:]))
 
 
@@ -353,13 +319,13 @@ def null_space_prior(rows: Array, scale: Reference) -> tuple[Array, Array]:
     return prior, prior @ scale.phi
 
 
-def fit_mass_points(rows: Array, target: Array, limits: Limits, boxes: Sequence[Box],
+def fit_mass_points(rows: Array, target: Array, limits: Limits, boxes: Sequence[Array],
                     scale: Reference) -> Array:
     """Parameters (p,) of the robot of mass points in the boxes of the bodies that fits best (eq.
     29); rows, target, limits: as of `nearest_robot`; scale: expected robot, see `box_reference`."""
     each, first = POINTS_PER_EDGE**3, BODY_SIZE * len(boxes)
     count, bodies = each * len(boxes), scale.phi[:first].reshape(-1, BODY_SIZE)
-    columns = [point_columns(box.points()) * (body[0] / each)
+    columns = [point_columns(box_points(box)) * (body[0] / each)
                for box, body in zip(boxes, bodies, strict=True)]
     compose = block_diag(*columns, scale.unit[first:, first:])  # P, and joint terms as they are
     expected = np.concatenate([np.linalg.pinv(own) @ body  # eq. 23
@@ -371,5 +337,5 @@ def fit_mass_points(rows: Array, target: Array, limits: Limits, boxes: Sequence[
         np.concatenate([target, wanted, np.sqrt(STABILITY) * expected])]))
     x = cp.Variable(compose.shape[1])
     solve(cp.Minimize(cp.sum_squares(upper[:-1, :-1] @ x - upper[:-1, -1])),
-          [x[:count], *limits(AffineRobot(np.zeros(len(compose)), compose, x))])
+          [x[:count], *limits(compose @ x)])
     return np.asarray(compose @ np.asarray(x.value))

@@ -55,7 +55,7 @@ class Prediction:
 class RobotFit:
     """The robot of filtered rows."""
 
-    model: RobotModel
+    model: RobotModel  # with the gravity that was found
     base: BaseParameters  # of the level robot
     phi: Array  # (p,)
     eased: float  # by how much the prior was made weaker, 1: it was not
@@ -89,7 +89,7 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
         gain_spread: `Drives.spread`; None: torques were measured.
 
     Raises:
-        InvalidData: numbers beyond those of a robot. InfeasibleProblem: none can have them.
+        InvalidData: numbers beyond those of a robot, or limits that none satisfies.
     """
     model, free = rows.model, least_squares.fit_unconstrained(rows)
     design, bodies = least_squares.description_reference(model), len(model.bodies)
@@ -105,7 +105,7 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
         bodies)]) > chi2.isf(_RARE, BODY_SIZE)
     if method == "mass-points":
         given = (constraints or {}).get("links") or {}
-        boxes = [convex.Box(*np.array(given[body]["box"], dtype=float))
+        boxes = [np.array(given[body]["box"], dtype=float)
                  if "box" in given.get(body, ()) else convex.uniform_box(design.phi[where])
                  for body, where in zip(model.bodies, body_slices(bodies), strict=True)]
         phi = convex.fit_mass_points(*data, limits, boxes, convex.box_reference(boxes, design))
@@ -130,13 +130,9 @@ def fit_described(rows: Array, target: Array, limits: Limits, prior: Reference, 
     def squares(phi: Array) -> float:
         return float(np.sum((target - rows @ phi)**2))
 
-    eased, phi, none = 1.0, identify(rows, target, limits, prior), prior.scaled(_NONE**-0.5)
-    most = _MOST_PULL * count
-    # Without limits, the best possible fit takes no solver, and is at least as good as with them.
-    least = squares(identify(rows, target, lambda _: [], none))
-    if squares(phi) > least + most:
-        least = squares(identify(rows, target, limits, none))
-    while squares(phi) > least + most and eased > _NONE:
+    eased, phi = 1.0, identify(rows, target, limits, prior)
+    least = squares(identify(rows, target, limits, prior.scaled(_NONE**-0.5)))
+    while squares(phi) > least + _MOST_PULL * count and eased > _NONE:
         eased *= _EASE
         phi = identify(rows, target, limits, prior.scaled(eased**-0.5))
     return phi, eased

@@ -9,6 +9,7 @@ off by tens of percent, but efforts of the wrong sign, or of another joint, do n
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
@@ -34,7 +35,7 @@ _SUSPECT = 0.05  # share of a joint's torque from which on mistakes are looked f
 _UNEXPLAINED = 0.3  # share of the torque that may be left
 _HALF = 0.5  # the same of a joint that bears bodies; part of a torque that is the description's
 _TINY = 1e-12  # N m
-_SECOND, _BREAK = 1_000_000_000, 4  # ns; s between recordings that are joined
+_BREAK = 4_000_000_000  # ns, between recordings that are joined
 
 
 @dataclass(frozen=True)
@@ -50,41 +51,32 @@ class RobotResult:
     notes: tuple[str, ...]  # what a person should know
 
     @property
-    def model(self) -> RobotModel:
-        """With the gravity that was found."""
-        return self.fit.model
-
-    @property
     def robot(self) -> IdentifiedRobot:
         """What is kept in a file."""
-        fit, model = self.fit, self.model
+        fit, model = self.fit, self.fit.model
         return IdentifiedRobot(
             model.joint_names, model.bodies, model.terms, model.gravity, self.delay, fit.phi,
             fit.covariance, fit.free.noise,
             self.drives and self.drives._replace(follow=fit.follow))
 
     @property
-    def beta(self) -> Array:
-        """Base parameters (nb,)."""
-        return self.fit.base.matrix @ self.fit.phi
-
-    @property
-    def beta_sigma(self) -> Array:
-        """Their standard deviations (nb,)."""
+    def beta(self) -> tuple[Array, Array]:
+        """Base parameters (nb,), and their standard deviations (nb,)."""
         matrix = self.fit.base.matrix
-        return np.sqrt(np.maximum(np.sum((matrix @ self.fit.covariance) * matrix, axis=1), 0.0))
+        variance = np.sum((matrix @ self.fit.covariance) * matrix, axis=1)
+        return matrix @ self.fit.phi, np.sqrt(np.maximum(variance, 0.0))
 
     @property
     def consistent(self) -> np.ndarray:
         """True (bodies,) for bodies that can exist."""
-        return np.array([is_consistent(own) for own in self.model.split(self.fit.phi)])
+        return np.array([is_consistent(own) for own in self.fit.model.split(self.fit.phi)])
 
     @property
     def bodies(self) -> dict[str, Body]:
         """Mass [kg], centre of mass [m] and inertia about it [kg m^2] of each body, in the frame of
         its link. Joint torques tell base parameters only; the description says the rest."""
-        return dict(zip(self.model.bodies, map(body_from_phi, self.model.split(self.fit.phi)),
-                        strict=True))
+        model = self.fit.model
+        return dict(zip(model.bodies, map(body_from_phi, model.split(self.fit.phi)), strict=True))
 
 
 def identify_described_robot(urdf: str, recorded: Sequence[JointRecording], asked: RobotRequest,
@@ -141,9 +133,8 @@ def _joined(model: RobotModel, recorded: Sequence[JointRecording], asked: RobotR
         raise InvalidData("no recording is given")
     parts = [each.of_joints(model.joint_names, asked.effort_sign) for each in recorded]
     for k in range(1, len(parts)):
-        # By whole seconds, so that its samples fall into the same bins as without the others.
-        late = (parts[k].stamps[0] - parts[k - 1].stamps[-1]) // _SECOND - _BREAK
-        parts[k] = parts[k]._replace(stamps=parts[k].stamps - late * _SECOND)
+        late = parts[k].stamps[0] - parts[k - 1].stamps[-1] - _BREAK
+        parts[k] = parts[k]._replace(stamps=parts[k].stamps - late)
     stamps, q, effort = (np.concatenate(each) for each in list(zip(*parts, strict=True))[1:])
     for name, own in zip(model.joint_names, effort.T, strict=True):
         if np.ptp(own) == 0.0:
@@ -183,20 +174,18 @@ def check_motion(model: RobotModel, filtered: RowFilter) -> list[str]:
     # The sine of an angle shows its unit, whatever masses and gains are; and bodies without weight
     # would explain efforts without gravity.
     error, _ = follow(model, filtered)
-    usual = list(range(model.nv))
-    mistakes: list[tuple[str, RobotModel, Array | float, list[int]]] = [
+    mistakes: list[tuple[str, RobotModel, dict[str, Any]]] = [
         ("the positions are in degrees; they must be in rad", model,
-         np.where(model.slides, 1.0, np.pi / 180.0), usual),
+         {"unit": np.where(model.slides, 1.0, np.pi / 180.0)}),
         ("the positions are in millimetres; they must be in m", model,
-         np.where(model.slides, 1e-3, 1.0), usual),
+         {"unit": np.where(model.slides, 1e-3, 1.0)}),
         ("the efforts hold no gravity; record what the joints bear in all, with gravity",
-         model.with_gravity(np.zeros(3)), 1.0, usual),
-        *((f"'{one}' and '{two}' are named as each other", model, 1.0,
-           [{i: k, k: i}.get(j, j) for j in usual])
+         model.with_gravity(np.zeros(3)), {}),
+        *((f"'{one}' and '{two}' are named as each other", model,
+           {"order": [{i: k, k: i}.get(j, j) for j in range(model.nv)]})
           for (i, one), (k, two) in combinations(enumerate(model.joint_names), 2))]
-    for why, other, unit, order in mistakes:
-        if np.log(error).sum() - np.log(
-                follow(other, filtered, unit, order=order)[0]).sum() > _BETTER:
+    for why, other, change in mistakes:
+        if np.log(error).sum() - np.log(follow(other, filtered, **change)[0]).sum() > _BETTER:
             raise InvalidData(f"{why}: so the efforts follow the robot description far better")
     steps = np.minimum(np.diff(filtered.number, append=filtered.number[-1] + 1), PAUSE)
     moved = float(steps[np.abs(filtered.motion[1]).max(axis=1) > _SPEED].sum()) * BIN
@@ -259,20 +248,12 @@ def check_explained(model: RobotModel, filtered: RowFilter, tests: Sequence[Pred
         tests: of the robot that was found, that on the recording first.
         expected: rms (joints,) by how much the description's own torques vary [N m].
     """
-    if tests[0].shares.max() > _SUSPECT:
-        error, _ = follow(model, filtered)
-        turned = error > _BETTER * follow(model, filtered, sign=-1.0)[0]
-        if turned.any():
-            wrong = ", ".join(f"'{model.joint_names[j]}'" for j in np.flatnonzero(turned))
-            raise InvalidData(
-                f"the efforts of {'all joints' if turned.all() else wrong} have the opposite sign "
-                "of the description's torques; identify_robot --effort-sign turns them")
-        share = np.linalg.norm(error) / np.linalg.norm(
-            filtered.effort - filtered.effort.mean(axis=0))
-        if share > _UNEXPLAINED:
-            raise InvalidData(
-                f"the robot description and friction leave {share:.0%} of the efforts unexplained: "
-                "are positions and efforts those of the joints that are named, in the same order?")
+    turned = follow(model, filtered)[0] > _BETTER * follow(model, filtered, sign=-1.0)[0]
+    if tests[0].shares.max() > _SUSPECT and turned.any():
+        wrong = ", ".join(f"'{model.joint_names[j]}'" for j in np.flatnonzero(turned))
+        raise InvalidData(
+            f"the efforts of {'all joints' if turned.all() else wrong} have the opposite sign of "
+            "the description's torques; identify_robot --effort-sign turns them")
     share, shares = (np.max(each, axis=0) for each in zip(*(
         (test.relative, test.shares) for test in tests), strict=True))
     needed = (expected > _UNEXPLAINED * tests[0].torque) & (shares > _HALF)
@@ -281,7 +262,7 @@ def check_explained(model: RobotModel, filtered: RowFilter, tests: Sequence[Pred
                           for j in np.argsort(-shares)[:2] if shares[j] > _UNEXPLAINED)
         raise NotEnoughData(
             f"the robot leaves {share:.0%} of the torque unexplained, most in {names}: are these "
-            "efforts torques, and of these joints, and does the arm move?")
+            "efforts torques, and of these joints, in the same order, and does the arm move?")
 
 
 def compare_with_description(model: RobotModel, phi: Array, contradicted: np.ndarray,

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
+from scipy.signal import fftconvolve
 
 from ..estimators.reference_body import DEFAULT_RADIUS, body_coordinates
 from ..inertia import Array, is_consistent, phi_from_body
@@ -61,11 +62,11 @@ def description_reference(model: RobotModel) -> Reference:
     there is a ball of its mass about its centre, of 0.05 m along each axis (rms), and of 1 kg at
     its joint where it has no mass."""
     phi = model.nominal
-    for where in body_slices(len(model.bodies)):
-        if not is_consistent(phi[where]):
-            mass, centre = (phi[where][0], phi[where][1:4] / phi[where][0]) if (
-                phi[where][0] > 0.0) else (DEFAULT_MASS, np.zeros(3))
-            phi[where] = phi_from_body(mass, centre, 2.0 * mass * DEFAULT_RADIUS**2 * np.eye(3))
+    for body in model.split(phi):  # views
+        if not is_consistent(body):
+            mass, centre = (body[0], body[1:4] / body[0]) if body[0] > 0.0 else (
+                DEFAULT_MASS, np.zeros(3))
+            body[:] = phi_from_body(mass, centre, 2.0 * mass * DEFAULT_RADIUS**2 * np.eye(3))
     return make_reference(phi, len(model.bodies))
 
 
@@ -75,9 +76,7 @@ def equivalent_white_noise(residual: Array, least: Array) -> Array:
     integrated autocorrelation time, ``1 + 2 sum rho``, summed until its first pair of lags that is
     not positive (Geyer 1992)."""
     n = len(residual)
-    size = 2 ** int(np.ceil(np.log2(2 * n)))
-    spectrum = np.fft.rfft(residual, size, axis=0)
-    covariance = np.fft.irfft(np.abs(spectrum)**2, size, axis=0)[:n]
+    covariance = fftconvolve(residual, residual[::-1], axes=0)[n - 1:]
     power = np.maximum(covariance[0], np.finfo(float).tiny)
     rho = covariance / power
     pairs = rho[:-1:2][:n // 2] + rho[1::2][:n // 2]

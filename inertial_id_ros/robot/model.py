@@ -114,10 +114,9 @@ class RobotModel:
         """The same robot under another gravity (3,) [m/s^2], such as a tilted mounting."""
         return RobotModel(self._model, self.terms, gravity)
 
-    def body_slice(self, body: str | int) -> slice:
+    def body_slice(self, body: int) -> slice:
         """Where the ten parameters of a body are."""
-        k = body if isinstance(body, int) else self.bodies.index(body)
-        return slice(BODY_SIZE * k, BODY_SIZE * (k + 1))
+        return body_slices(len(self.bodies))[body]
 
     def split(self, phi: Array) -> Array:
         """The parameters (bodies, 10) of the bodies in phi (p,)."""

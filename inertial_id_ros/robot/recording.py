@@ -7,7 +7,7 @@ over 10 ms; then the same Hann low-pass on the regressor and on the efforts, whi
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -23,7 +23,6 @@ from .model import RobotModel
 
 LOW_PASS = 0.4  # s
 _LARGEST = 1e9  # of positions and efforts: no robot has more
-_AT_ONCE = 2000  # bins whose motion and regressors are in memory at a time
 PAUSE = 20  # bins between two of a slow topic at most; longer is a break
 
 Regressor = Callable[[Array, Array, Array], Array]
@@ -143,7 +142,7 @@ class RowFilter:
         column = np.arange(len(row)) + (begin - np.cumsum(size) + size)[row]
         off = (self.number[column] - middles[row]) / (half + 1)
         weights = count[column] * np.cos(0.5 * np.pi * off) ** 2
-        self._mean = sparse.csc_array((weights / np.bincount(row, weights)[row], (row, column)),
+        self._mean = sparse.csr_array((weights / np.bincount(row, weights)[row], (row, column)),
                                       (len(middles), len(self.number)))
         self.low_pass, self.half = low_pass, (half + 1) * BIN
         self.time = (middles + 0.5) * BIN
@@ -152,12 +151,8 @@ class RowFilter:
 
     def mean(self, regressor: Regressor) -> Array:
         """Low-passed rows (r, joints, p) of a regressor (n, joints, p) of the motion."""
-        total: Any = 0.0
-        for k in range(0, len(self.number), _AT_ONCE):
-            some = slice(k, k + _AT_ONCE)
-            rows = regressor(*self.motion[:, some])
-            total += self._mean[:, some] @ rows.reshape(len(rows), -1)
-        return np.reshape(total, (len(self.time), *rows.shape[1:]))
+        rows = regressor(*self.motion)
+        return np.reshape(self._mean @ rows.reshape(len(rows), -1), (-1, *rows.shape[1:]))
 
     def rows(self, model: RobotModel) -> Rows:
         """Low-passed rows of a model."""

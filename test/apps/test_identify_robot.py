@@ -14,6 +14,7 @@ from torque_arm import COULOMB, VISCOUS, SimulatedTorques, simulate, wide_motion
 from inertial_id_ros.apps.robot.files import set_inertias
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.cobot import load_description
+from inertial_id_ros.errors import InvalidModel
 from inertial_id_ros.robot.model import NO_TERMS, RobotModel
 from inertial_id_ros.robot.robot_file import load_robot
 
@@ -132,7 +133,6 @@ def test_the_report_holds_the_numbers_of_the_result_and_its_verdict(
     terms = {row[0]: row[1:] for row in table(root, "Joints, with 95 % intervals")}
     assert float(terms[NAMES[0]][0].split(" \u00b1 ")[0]) == pytest.approx(
         values[f"viscous({NAMES[0]})"], rel=0.02)
-    assert len(table(root, "Base parameters")) == len(result["base_parameters"])
     charts = next(s for s in root.iter("section") if s.get("id") == "torques").iter("img")
     assert [picture.get("alt").split(": ")[0] for picture in charts] == list(NAMES)
 
@@ -156,7 +156,7 @@ def identified(factor: float = 1.1) -> tuple[RobotModel, np.ndarray]:
     factor."""
     model = RobotModel.from_urdf(URDF, NO_TERMS, joints=NAMES)
     phi = 1.2 * model.nominal
-    phi[model.body_slice(model.bodies[-1])] *= factor / 1.2
+    phi[model.body_slice(-1)] *= factor / 1.2
     return model, phi
 
 
@@ -169,11 +169,9 @@ def mujoco_model(urdf: str) -> mujoco.MjModel:
     return model
 
 
-@pytest.mark.parametrize("factor", [1.1, 0.5, 0.05, 1e-6])
-def test_torques_are_those_of_the_robot_that_was_found(factor: float) -> None:
-    """By MuJoCo, with the fingers where they were locked; light bodies cannot hold them as
-    described."""
-    model, phi = identified(factor)
+def test_torques_are_those_of_the_robot_that_was_found() -> None:
+    """By MuJoCo, with the fingers where they were locked."""
+    model, phi = identified()
     simulated = mujoco_model(set_inertias(URDF, model, phi))
     simulated.dof_damping[:], simulated.dof_frictionloss[:] = 0.0, 0.0
     places = [simulated.joint(name).dofadr[0] for name in NAMES]
@@ -186,10 +184,15 @@ def test_torques_are_those_of_the_robot_that_was_found(factor: float) -> None:
                                    atol=1e-9 * np.abs(truth).max())
 
 
-@pytest.mark.parametrize("factor", [1.1, 0.05, 1e-6])
-def test_locked_joints_can_move_in_the_written_description(factor: float) -> None:
-    """Forward dynamics has numbers for fingers, too; their own inertials stay where they fit."""
-    model, phi = identified(factor)
+def test_links_that_do_not_fit_into_the_body_that_was_found_are_named() -> None:
+    """Light bodies cannot hold fingers as described."""
+    with pytest.raises(InvalidModel, match="left_tip"):
+        set_inertias(URDF, *identified(0.05))
+
+
+def test_locked_joints_can_move_in_the_written_description() -> None:
+    """Forward dynamics has numbers for fingers, too, which keep their own inertials."""
+    model, phi = identified()
     written = set_inertias(URDF, model, phi)
     read = pin.buildModelFromXML(written)
     q, torque = pin.neutral(read), np.ones(read.nv)
@@ -197,7 +200,4 @@ def test_locked_joints_can_move_in_the_written_description(factor: float) -> Non
     assert np.isfinite(acceleration).all()
     finger = read.getJointId("left_slide")
     described = pin.buildModelFromXML(URDF).inertias[finger]
-    share = read.inertias[finger].mass / described.mass
-    assert share == 1.0 if factor == 1.1 else 0.0 < share < 1.0
-    np.testing.assert_allclose(read.inertias[finger].matrix(), share * described.matrix(),
-                               rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(read.inertias[finger].matrix(), described.matrix(), rtol=1e-12)

@@ -152,7 +152,7 @@ def test_an_impossible_inertia_is_named_and_its_mass_is_used() -> None:
     (note,) = compare_with_description(model, model.nominal, np.full(len(model.bodies), False))
     assert "upper_arm_link" in note
     reference = description_reference(model)
-    where = model.body_slice("upper_arm_link")
+    where = model.body_slice(model.bodies.index("upper_arm_link"))
     assert is_consistent(reference.phi[where]) and reference.phi[where][0] == mass
 
 

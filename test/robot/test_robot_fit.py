@@ -103,7 +103,7 @@ def test_a_prior_everywhere_is_the_regularised_optimum(rng: np.random.Generator)
 
 def test_what_torques_cannot_tell_is_the_prior_and_said_to_be(rng: np.random.Generator) -> None:
     c = case(rng, samples=400)
-    first = c.model.body_slice("link1")
+    first = c.model.body_slice(c.model.bodies.index("link1"))
     expected = c.design.phi.copy()
     expected[first] = phi_from_body(2.0, np.zeros(3), 0.02 * np.eye(3))
     prior = make_reference(expected, 4)

@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
-from scipy.linalg import eigh
 
+from ...errors import InvalidModel
 from ...export.documents import number, urdf_inertial
-from ...inertia import Array, body_from_phi, phi_from_pinocchio, pseudo_inertia
+from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio
 from ...io.files import user_path
 from ...io.inputs import JointStates
 from ...motion.robot import parse_urdf
@@ -61,9 +61,11 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
 
     Links that are fixed to each other are one body: the one nearest to the root gets all of it, the
     others lose theirs. Links on joints that were locked, such as fingers, keep what is described,
-    and their body gets the rest, so that they can move where the description is used; where no
-    body is left then, they keep half of what leaves one. Links that do not move keep what they
-    have.
+    and their body gets the rest, so that they can move where the description is used. Links that do
+    not move keep what they have.
+
+    Raises:
+        InvalidModel: links on locked joints are described as heavier than the body that was found.
     """
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
     root = ElementTree.fromstring(urdf, parser)
@@ -71,22 +73,16 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
     joints = {joint.get("name", ""): joint for joint in root.findall("joint")}
     full = parse_urdf(urdf)
     for k, name in enumerate(model.joint_names):
-        mover, where = full.getJointId(name), model.body_slice(k)
+        mover, body = full.getJointId(name), phi[model.body_slice(k)]
         own = [frame.name for frame in full.frames
                if frame.type == pin.FrameType.BODY and frame.parentJoint == mover]
         locked = [link for link, body in model.links.items() if body == k and link not in own]
-        body = phi[where]
         if locked:
-            described = model.nominal[where] - phi_from_pinocchio(
-                full.inertias[mover].toDynamicParameters())  # of those on locked joints
-            most = float(eigh(  # of the body
-                pseudo_inertia(described), pseudo_inertia(body), eigvals_only=True)[-1])
-            share = 1.0 if most < 1.0 else 0.5 / most
-            body = body - share * described
-            for part in (part for link in locked for part in links[link].findall("inertial/*")
-                         if share < 1.0):
-                for key in set(part.keys()) & {"value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz"}:
-                    part.set(key, number(share * float(part.get(key, ""))))
+            alone = phi_from_pinocchio(full.inertias[mover].toDynamicParameters())
+            body = body - (model.nominal[model.body_slice(k)] - alone)
+            if not is_consistent(body):
+                raise InvalidModel(f"of the body '{own[0]}' as found nothing is left beside "
+                                   f"{', '.join(locked)} as described: is their mass right?")
         for link in own:
             for old in links[link].findall("inertial"):
                 links[link].remove(old)

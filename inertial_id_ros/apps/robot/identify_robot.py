@@ -3,7 +3,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -18,17 +18,23 @@ from ..report.page import print_report
 from .files import read_recording, set_inertias
 from .page import diagnose, result_json, robot_page, robot_sections
 
+
+def _document(path: str) -> Any:
+    """What a YAML or JSON file holds (raises InvalidSetting: it cannot be read)."""
+    return files.read_yaml(files.user_path(path), f"file {path}") or {}
+
+
 _TOPIC = "joint_states.topic"
 _SETTINGS = {item.name: item for item in fields(RobotRequest) if item.metadata}
 _OPTIONS: tuple[tuple[str, Callable[[str], Any], str, str], ...] = (
     ("--urdf", Path, "FILE", "robot description (default: the one in the bag)"),
     ("--columns", Path, "FILE", "YAML file with the names of the columns of tables: time, joints, "
      "efforts, time_unit, rate (docs/recordings.md)"),
-    ("--constraints", Path, "FILE",
+    ("--constraints", _document, "FILE",
      "YAML with bounds on masses, centres of mass and densities of links (docs/robot.md)"),
-    ("--check-feasibility", Path, "FILE", "without a recording: whether a robot can have the base "
-     "parameters of this YAML or JSON file, and the nearest that one can have; exit status 1 if "
-     "not"),
+    ("--check-feasibility", _document, "FILE", "without a recording: whether a robot can have the "
+     "base parameters of this YAML or JSON file, and the nearest that one can have; exit status 1 "
+     "if not"),
     ("--loaded", Path, "RECORDING", "efforts are motor currents [A]; with this recording of the "
      "robot with a payload of --payload-mass on its last link, the gains of the drives are found"),
     ("--payload-mass", float, "X", "mass of the payload of --loaded [kg]"),
@@ -84,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     """Identify, report, write files; returns the exit status (raises InertialIdError); words: of
     the command line, for the report."""
-    if args.check_feasibility:
+    if args.check_feasibility is not None:
         return _check_feasibility(args)
     if not args.recording:
         raise InvalidSetting("no recording is named (see identify_robot --help)")
@@ -112,7 +118,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     if report_out is not None:
         files.write_atomically(report_out, robot_page(result, args.recording[0], words))
     if urdf_out is not None:
-        files.write_atomically(urdf_out, set_inertias(urdf, result.model, result.fit.phi))
+        files.write_atomically(urdf_out, set_inertias(urdf, result.fit.model, result.fit.phi))
     if robot_out is not None:
         save_robot(robot_out, result.robot)
     if json_out is not None:
@@ -137,25 +143,16 @@ def _request(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
             raise InvalidSetting(f"--set {text}: {error}") from error
     if "gain_error" in given and not args.gains:
         raise InvalidSetting("gain_error is that of the gains that --gains gives")
-    topic, options = given.pop(_TOPIC, None), vars(args) | {
-        "constraints": _document(args.constraints)}
+    topic, options = given.pop(_TOPIC, None), vars(args)
     return topic, {item.name: options[item.name] for item in fields(RobotRequest)
                    if options.get(item.name) is not None} | given
-
-
-def _document(path: Path | None) -> Mapping[str, Any]:
-    """The mapping of a YAML or JSON file; empty where none is named (raises InvalidSetting)."""
-    content = {} if path is None else files.read_yaml(files.user_path(path), f"file {path}")
-    if not isinstance(content, Mapping):
-        raise InvalidSetting(f"{path} holds no mapping")
-    return content
 
 
 def _check_feasibility(args: argparse.Namespace) -> int:
     """Say whether a robot can have base parameters; returns the exit status."""
     if args.recording:
         raise InvalidSetting("--check-feasibility reads no recording; leave one of them out")
-    found = check_base_parameters(_document(args.check_feasibility), _document(args.constraints))
+    found = check_base_parameters(args.check_feasibility, args.constraints)
     if args.json:
         files.write_json(args.json, found)
     if not args.quiet:

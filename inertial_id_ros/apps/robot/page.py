@@ -25,16 +25,16 @@ _SECONDS = 12.0  # of torque that are shown, in which single motions can be told
 def robot_sections(result: RobotResult) -> list[Section]:
     """What terminal and page show of an identified robot: torque and prediction error of every
     joint; bodies, amber where the description says it, not the data; terms of every joint."""
-    model, fit, found, held = result.model, result.fit, result.prediction, result.validation
+    model, fit, found, held = result.fit.model, result.fit, result.prediction, result.validation
     torques = [(name, f"{found.torque[j]:.3f}", f"{found.error[j]:.4f}",
                 f"{two_digits(100.0 * found.shares[j])} %",
                 "" if held is None else f"{two_digits(100.0 * held.shares[j])} %")
                for j, name in enumerate(model.joint_names)]
     bodies: list[list[str | Cell]] = []
-    for body in model.bodies:
-        where, scale = model.body_slice(body), np.array(results.SCALES)
-        phi, share, jacobian = fit.phi[where], fit.data_share[where], report_jacobian(
-            fit.phi[where])
+    for k, body in enumerate(model.bodies):
+        where, scale = model.body_slice(k), np.array(results.SCALES)
+        phi, share = fit.phi[where], fit.data_share[where]
+        jacobian = report_jacobian(phi)
         spread = np.diag(jacobian @ fit.covariance[where, where] @ jacobian.T)
         values, sigma = scale * report_from_phi(phi), scale * CONFIDENCE_95 * np.sqrt(spread)
         bodies.append([body, *(Cell(interval(values[i], sigma[i], i not in (1, 2, 3)),
@@ -59,7 +59,7 @@ def robot_sections(result: RobotResult) -> list[Section]:
 
 def _summary(result: RobotResult) -> list[str]:
     """Sentences about the result: torque error, notes, tilt and delay, gains, bodies."""
-    model, held, drives, exist = result.model, result.validation, result.drives, result.consistent
+    model, held, drives = result.fit.model, result.validation, result.drives
     lean = np.degrees(np.arcsin(model.gravity[:2] / np.linalg.norm(model.gravity)))
     lean = np.round(lean, 2) + 0.0  # no -0.00
     gains = [] if drives is None else ["gains of the drives, N m/A: " + ", ".join(
@@ -71,7 +71,7 @@ def _summary(result: RobotResult) -> list[str]:
         *(f"note: {note}" for note in (*result.notes, *_unexplained(result.prediction, model))),
         f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts {1e3 * result.delay:.1f} ms "
         "late", *gains,
-        f"bodies that are physically consistent: {exist.sum()} of {len(exist)}"]
+        f"physically consistent bodies: {np.sum(result.consistent)} of {len(model.bodies)}"]
 
 
 def _unexplained(prediction: Prediction, model: RobotModel) -> list[str]:
@@ -82,7 +82,7 @@ def _unexplained(prediction: Prediction, model: RobotModel) -> list[str]:
 
 def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
     """The result as JSON (SI units; bodies about the origins of their frames)."""
-    model, fit, drives = result.model, result.fit, result.drives
+    model, fit, drives, (beta, sigma) = result.fit.model, result.fit, result.drives, result.beta
 
     def listed(**columns: Any) -> list[dict[str, Any]]:
         rows = zip(*(np.asarray(c).tolist() for c in columns.values()), strict=True)
@@ -92,8 +92,7 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
         "recording": recording, "joints": list(model.joint_names), "bodies": list(model.bodies),
         "parameters": listed(name=model.parameter_names, value=fit.phi,
                              sigma=np.sqrt(np.diag(fit.covariance)), data_share=fit.data_share),
-        "base_parameters": listed(combination=fit.base.expressions(), value=result.beta,
-                                  sigma=result.beta_sigma),
+        "base_parameters": listed(combination=fit.base.expressions(), value=beta, sigma=sigma),
         "consistent": result.consistent.tolist(),
         "description": listed(body=model.bodies, contradicted=fit.contradicted),
         "torque_rms": result.prediction.torque.tolist(),
@@ -109,9 +108,6 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
 def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> str:
     """The report, as HTML in one file, with the words of the command line (raises MissingPackage).
     """
-    base = Table("Base parameters", ("combination", "value", "95 %"), [
-        (text, *results.round_to_spread(value, CONFIDENCE_95 * sigma)) for text, value, sigma in
-        zip(result.fit.base.expressions(), result.beta, result.beta_sigma, strict=True)])
     shown = result.validation or result.prediction
     time = shown.time - shown.time[0]
     part = time <= _SECONDS
@@ -120,18 +116,17 @@ def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> st
                      ("predicted", (shown.measured - shown.residual)[part, j], "k--")],
                     f"rms of measured less predicted {shown.error[j]:.3g} N m, "
                     f"{two_digits(100.0 * shown.shares[j])} % of the torque")
-              for j, name in enumerate(result.model.joint_names)]
+              for j, name in enumerate(result.fit.model.joint_names)]
     return render(f"Robot report: {recording.resolve().name}", diagnose(result), [
         *robot_sections(result), Section("Torque, measured and predicted", "torques", [
             f"Low-passed, the first {time[part][-1]:.0f} s"
             + (" of the motion held back." if result.validation else "."), charts]),
-        Section("Base parameters", "base", [f"{len(base.rows)} combinations of parameters.", base]),
         provenance_section(str(recording), shlex.join(["identify_robot", *words]))])
 
 
 def diagnose(result: RobotResult) -> Diagnosis:
     """The verdict on an identified robot."""
-    held, model = result.validation, result.model
+    held, model = result.validation, result.fit.model
     doubted = ", ".join(model.bodies[k] for k in np.flatnonzero(result.fit.contradicted))
     tone, word, said, advice = results.FAIR, "Identified", "", ""
     if held is None:
