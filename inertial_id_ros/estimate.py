@@ -26,7 +26,7 @@ from .inertia import (
     transform_phi,
 )
 
-CONFIDENCE_95 = 2.0  # standard deviations on either side that hold 95 % of a normal distribution
+CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
 MASS_SHARE, COM_LENGTH, INERTIA_SHARE, DATA_SHARE = 0.05, 0.005, 0.2, 0.5
 COM_SHARE = MASS_SHARE  # of its distance
 NOTHING_CARRIED = "nothing is carried beside the tool"
