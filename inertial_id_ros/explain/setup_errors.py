@@ -27,8 +27,7 @@ from .terms import DECIDED, Place, Term, Usual, Values, linear, usual_terms
 
 SURPRISING, STRETCHED = 0.4, 2.5  # of the data sheet; scale of a prior
 UNBELIEVABLE = -2.0  # logarithm
-MASS, WIDE = 2.0, 1.5  # kg, usual; and within what factor's logarithm
-WORST = 20.0  # logarithm, of a centre of mass outside of where it can be
+MASS, WIDE = 2.0, 2.0  # kg, usual; deviation of its logarithm
 FARTHEST, NEAREST = 200, 10  # bins of 10 ms, of a clock; nearer ones are a delay
 SMALLEST = 0.14  # rad; smaller turns are usual terms
 AHEAD = 30.0  # logarithm of odds: nothing wins that back
@@ -125,11 +124,11 @@ def _belief_in_body(fit: Fit, prior: Prior) -> float:
     out = float(log_ndtr(mass / sd))
     if abs(mass) < 3.0 * sd:
         return out
-    strange = max(abs(float(np.log(abs(mass) / MASS))) - WIDE, 0.0)
+    strange = float(np.log(abs(mass) / MASS)) / WIDE
     centre, size = (region.centre, region.size) if region else (np.zeros(3), np.ones(3))
     away = np.square(fit.phi[1:4] / mass - centre) / (
         np.square(0.5 * size) + variance[1:4] / mass**2)
-    return out - min(float(away.sum()), WORST) - 0.5 * strange**2
+    return out - min(float(away.sum()), DECIDED) - 0.5 * strange**2
 
 
 def _setup_errors(rows: Rows) -> Iterator[SetupError]:

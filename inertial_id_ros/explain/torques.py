@@ -21,7 +21,6 @@ from .fit import VAGUE
 from .residual import LARGE
 
 KERNEL = np.hanning(2 * HALF + 3) / (HALF + 1)  # bins, as long as that of a wrench
-ZERO_SD = 1000.0  # N m: a zero that has moved may be anywhere
 ROUNDS, LEAST = 3, 1e-3  # of the noise; of the robot's own: what rows leave at least
 UNEXPLAINED = 0.3  # share of the payload's torques that the right robot may leave
 OPPOSITE, LOADED = -0.5, 10.0  # of the robot's own torque; noises that this must reach to be judged
@@ -69,7 +68,8 @@ def explain_torques(window: Window, torques: Torques) -> TorqueExplanation:
     least, phi = LEAST * noise, np.zeros(10)
     weight = friction_weight(rows.sign, load.friction / noise)
     full = np.maximum(np.sqrt(np.mean(weight**2, axis=0)), LEAST)  # of a row that is not scaled
-    zeros = ZERO_SD * np.broadcast_to(np.eye(load.joints), (len(weight), *2 * (load.joints,)))
+    # A zero that has moved may be anywhere within what was measured.
+    zeros = np.broadcast_to(np.diag(np.abs(rows.torque).max(0)), (len(weight), *2 * (load.joints,)))
     for _ in range(ROUNDS):
         errors = rows.errors + (rows.own + rows.A @ phi)[..., None] * load.in_proportion
         X = np.concatenate([rows.A * VAGUE, errors, *[zeros][:torques.zero_moved]], axis=2)

@@ -15,7 +15,7 @@ from ..io.files import read_document, user_path, write_document
 
 FORMAT, VERSION = "inertial_id_ros tool", 1
 SHARE, LEAST = 0.05, 0.02  # of the tool's mass, [kg]: an interval beside an empty tool at most
-TRIFLE, BALL = 0.1, 0.01  # of that interval, [m]: what stands for nothing
+BALL = 0.01  # m, with that share of the interval as mass: what stands for nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +56,11 @@ def nothing_beside(tool: Tool, phi: Array, covariance: Array, gain: float
     """
     most = max(SHARE * tool.phi[0], LEAST)
     covariance = covariance.copy()
-    covariance[0, 0] += (0.5 * TRIFLE * most) ** 2 + (gain * tool.phi[0]) ** 2
+    covariance[0, 0] += (0.5 * SHARE * most) ** 2 + (gain * tool.phi[0]) ** 2
     interval = 2.0 * float(np.sqrt(covariance[0, 0]))
     if not abs(phi[0]) < interval < most:
         return None
-    mass = max(float(phi[0]), TRIFLE * interval)
+    mass = max(float(phi[0]), SHARE * interval)
     return phi_from_body(mass, np.zeros(3), 0.4 * mass * BALL**2 * np.eye(3)), covariance
 
 
