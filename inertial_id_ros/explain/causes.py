@@ -15,23 +15,21 @@ from .laws import Cable, Pouring, Swing
 from .residual import INEXACT, looks_like
 from .terms import COMMON, DIFFERENCE, RARE, STRENGTH, Effect, Place, Term, Values, linear
 
-MOVED, DRIFTS = 1e-3, 10.0  # m/s^2, and m; s, in which a drift counts
+DRIFTS = 10.0  # s, in which a drift counts
 
 
 def candidates(fit: Fit) -> list[Term]:
     """Terms that may stand beside those of a fit: causes of one place exclude each other.
 
-    Poses at rest alone tell of nothing but the payload. Where transforms tell no translation, what
-    accelerations do is noise: a pour could explain it. Where the place of the sensor is not known
-    to change, a force that is constant in the room is no other than weight.
+    Poses at rest alone tell of nothing but the payload. Where no movement of the sensor is known,
+    accelerations are noise, and a force that is constant in the room is no other than weight.
     """
     rows, motion = fit.rows, fit.rows.window.motion
     out: list[Term] = [Hysteresis()] if motion.omega.any() else []
     out += [BiasDrift()] if out and rows.time[-1] - rows.time[0] > DRIFTS else []
-    if out and np.abs(motion.acceleration).max() > MOVED:
+    if out and np.ptp(rows.place, axis=0).any():
         out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(False), Pouring(True)]
-        if np.ptp(rows.place, axis=0).max() > MOVED:
-            out += [Cable(), RoomForce(), MovingBase(rows.n)]
+        out += [Cable(), RoomForce(), MovingBase(rows.n)]
     taken = {term.place for term in fit.terms if term.odds}
     return [term for term in out if term.place not in taken]
 
@@ -63,7 +61,7 @@ class RoomForce(Term):
     origin per vertical force of 1 N in the room's axes, in sensor axes [N m].
     """
 
-    name, place, takes_inertia, odds = "constant_force", Place.ROOM, True, RARE
+    name, place, odds = "constant_force", Place.ROOM, RARE
     sd = np.repeat((5.0, 0.5), (1, 3))
     mean = np.zeros_like(sd)
 
@@ -103,9 +101,6 @@ class MovingBase(Term):
         share = float((part**2).sum() / max(float((left**2).sum()), 1e-300))
         return super().starts(fit) if share > self.SHARE else []
 
-    def on(self, rows: Rows) -> "MovingBase":
-        return MovingBase(rows.n)
-
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         at = np.outer(np.arange(rows.n) + 0.5, np.arange(self.count)) / rows.n
         across = rows.rotation[:, :2]  # (n, 2, 3) axes of the base in sensor axes
@@ -127,33 +122,18 @@ class Hysteresis(Term):
     SHARES = 0.1 * np.arange(1, 5)  # half widths of the plays, of the range of a channel
 
     name, place, is_inexact, odds = "hysteresis", Place.LAG, True, COMMON
-    sd, mean = np.full(24, 0.15), np.zeros(24)
+    sd = np.full(6 * len(SHARES), 0.15)
+    mean = np.zeros_like(sd)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        count, channel = len(self.SHARES), np.arange(6)
+        count = len(self.SHARES)
         felt = np.tile(rows.back(load), count)  # (n, 24)
         half = np.repeat(self.SHARES, 6) * np.ptp(felt, axis=0)
         low, high, out, at = felt - half, felt + half, np.empty_like(felt), felt[0]
         for k in range(len(felt)):
             out[k] = at = np.maximum(low[k], np.minimum(high[k], at))
         slopes = rows.modes(out - felt).reshape(-1, count, 6, 1) * np.eye(6)
-        slopes = slopes.transpose(0, 2, 1, 3).reshape(len(slopes), 6, -1)
-        # The side on which each play slid last, and when.
-        side = np.where(out == high, 1.0, np.where(out == low, -1.0, 0.0))
-        last = np.maximum.accumulate(
-            np.where(side != 0.0, np.arange(len(felt))[:, None], 0), axis=0)
-        side = np.take_along_axis(side, last, 0)
-        shares, weight = np.repeat(self.SHARES, 6) * values, values.reshape(count, 6, 1)
-        bent = (side * shares).reshape(-1, count, 6).sum(1)[..., None]
-        top, bottom = felt[:, :6].argmax(0), felt[:, :6].argmin(0)
-
-        def through(more: Array) -> Array:
-            part = rows.back(more)
-            moved = bent * (part[top, channel] - part[bottom, channel]) - weight.sum(0) * part
-            for k in range(count):
-                moved += weight[k] * part[last[:, 6 * k:6 * k + 6], channel]
-            return rows.modes(moved)
-        return Effect(slopes, slopes @ values, through)
+        return linear(slopes.transpose(0, 2, 1, 3).reshape(len(slopes), 6, -1), values)
 
     def doubt(self, phi: Array, values: Array) -> Array:
         return looks_like(INEXACT * np.abs(values.reshape(-1, 2, 3)).sum(0).mean(1), phi)

@@ -4,7 +4,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import itemgetter
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from ..model.rows import STEP, Rows
 from ..model.setup import LEVER, Setup, SetupError, Sheet
 from ..motion.motion import BIN, Array
 from . import residual
-from .causes import candidates
+from .causes import MovingBase, candidates
 from .fit import Fit, Prior, Region, fit, promise, setup_of
 from .residual import LARGE, SHARE, Unknown, is_believable, looks_like, surprise, unknown
 from .setup_errors import ACCOUNTED, AHEAD, STRETCHED, Model, rivals
@@ -25,7 +24,6 @@ from .terms import DECIDED, Term, Values
 CERTAIN, WORTH_IT, TEMPER = 3.0, -8.0, 2.0
 NAMED = 0.9  # probability
 SECOND, ENOUGH = round(1.0 / (BIN * STEP)), 3  # rows; seconds to compare with
-MISFIT = 3.5  # of the newest second, over the root mean square of those before
 MOST = 2  # values of a term that are worth a try
 
 
@@ -39,7 +37,6 @@ class Explanation:
         models: the most probable first; best, error: its fit, and the error of the set-up, which is
             corrected in all of these.
         probability: of each term that had to earn its place.
-        alternatives: errors that are about as probable: the motion does not tell them apart.
         unknown, surprise: what the best fit does not explain, and that over the data sheet.
         sheet: of the sensor.
     """
@@ -52,7 +49,6 @@ class Explanation:
     best: Fit
     error: SetupError
     probability: dict[str, float]
-    alternatives: tuple[SetupError, ...]
     unknown: Unknown
     surprise: float
     sheet: Sheet
@@ -65,7 +61,7 @@ class Explanation:
         means = left[:len(left) // SECOND * SECOND].reshape(-1, SECOND, 2, 3).mean(1)
         power = np.square(means).sum(2)
         return len(power) > ENOUGH and bool(
-            (power[0] > MISFIT**2 * np.maximum(power[1:].mean(0), 1e-12)).any())
+            (power[0] > LARGE**2 * np.maximum(power[1:].mean(0), 1e-12)).any())
 
     @property
     def setup(self) -> Setup:
@@ -102,16 +98,14 @@ def explain(window: Window, sheet: Sheet, region: Region | None,
     """
     prior = Prior(sheet, region)
     if known is not None:
-        return _averaged(_fitted_anew(window, prior, known.models), sheet, known.alternatives)
+        return _averaged(_fitted_anew(window, prior, known.models), sheet)
     ranked = rivals(window, prior)
     top = ranked[0].odds
     models = max((_search(model, prior) for model in ranked if model.odds == top or (
         not model.error.kind and model.odds > top - AHEAD)), key=lambda some: some[0].odds)
     if models[0].fit.rows.window.used.sum() != window.used.sum():  # rivals share bins
         models = _fitted_anew(window, prior, models)
-    return _averaged(models, sheet, tuple(
-        r.error for r in ranked if r.error.kind and r.error is not models[0].error
-        and r.odds > top - DECIDED))
+    return _averaged(models, sheet)
 
 
 def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[Model]:
@@ -119,7 +113,8 @@ def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[
     window = models[0].error.window(window)
     rows, out = Rows(window, models[0].fit.rows.setup), list[Model]()
     for model in models:
-        old, terms = model.fit, [term.on(rows) for term in model.fit.terms]
+        old, terms = model.fit, [
+            MovingBase(rows.n) if isinstance(t, MovingBase) else t for t in model.fit.terms]
         seconds = BIN * float(window.motion.number[-1] - old.rows.window.motion.number[-1])
         moved = {term.name: term.later(old.values[term.name], seconds) for term in terms
                  if len(term.sd) == len(old.values[term.name])}
@@ -129,15 +124,10 @@ def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[
     return _likely(out)
 
 
-def _averaged(models: Sequence[Model], sheet: Sheet, alternatives: tuple[SetupError, ...]
-              ) -> Explanation:
-    """The average, tempered; summits of the same terms share the weight of one model."""
+def _averaged(models: Sequence[Model], sheet: Sheet) -> Explanation:
+    """The average, tempered."""
     odds, best = np.array([m.odds for m in models]), models[0].fit
     weights = np.exp((odds - odds[0]) / TEMPER)
-    names = np.array([" ".join(term.name for term in m.fit.terms) for m in models])
-    for some in {*names}:
-        same = names == some
-        weights[same] *= weights[same].max() / weights[same].sum()
     weights /= weights.sum()
     probability: dict[str, float] = {}
     parts, wide = [], []
@@ -153,7 +143,7 @@ def _averaged(models: Sequence[Model], sheet: Sheet, alternatives: tuple[SetupEr
         moved = np.linalg.inv(report_jacobian(phi))[:, 1:4]
         wide_covariance = wide_covariance + LEVER**2 * moved @ moved.T
     return Explanation(phi, covariance, wide_phi, wide_covariance, tuple(models), best,
-                       models[0].error, probability, alternatives, unknown(best, sheet),
+                       models[0].error, probability, unknown(best, sheet),
                        surprise(best, sheet), sheet)
 
 
@@ -211,5 +201,5 @@ def _promising(clean: Fit, term: Term) -> list[Values]:
         if len(start) == 1 and not np.isfinite(term.strength):
             gain, start[term.name] = promise(clean, term, start[term.name])
         out.append((gain + term.odds, start))
-    out.sort(key=itemgetter(0), reverse=True)
+    out.sort(key=lambda each: -each[0])
     return [start for gain, start in out[:MOST] if gain > WORTH_IT]

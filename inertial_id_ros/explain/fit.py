@@ -114,9 +114,8 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
             break
     stretched = ((t.strength, scales[t.name] ** 2) for t in terms
                  if np.isfinite(t.strength) and scales[t.name] > 1.0)
-    evidence = (solution.evidence - noise.cost_of_choice(
-        log, mean, spread, system.spectrum, solution.freedom) - sum(
-            0.5 * held * (np.log(square) + 1.0 / square - 1.0) for held, square in stretched))
+    evidence = solution.evidence - 0.5 * float(np.square((log - mean) / spread).sum()) - sum(
+        0.5 * held * (np.log(square) + 1.0 / square - 1.0) for held, square in stretched)
     wide = system.solve(np.maximum(log, least), {k: max(v, 1.0) for k, v in scales.items()})
     return Fit(terms, solution.x[:10], solution.covariance[:10, :10],
                (wide.x[:10], wide.covariance[:10, :10]), split(terms, solution.x),

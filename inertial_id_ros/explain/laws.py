@@ -28,11 +28,10 @@ class Cable(Term):
 
     ABOVE = 0.4  # m: most cables come from above
     POINTS = ABOVE * np.array([(0, 0, 1), (0, 0, 2), (1, 0, 1), (-1, 0, 1), (0, 1, 1), (0, -1, 1)])
-    NEAREST = 0.05  # m, its length
 
-    name, place, is_inexact, odds, curved = "cable", Place.ROOM, True, COMMON, 8
     sd = np.r_[np.full(3, 0.5), 3.0, 6.0, np.full(3, 0.1)]
     mean = np.r_[0.0, 0.0, ABOVE, 1.0, np.zeros(4)]
+    name, place, is_inexact, odds, curved = "cable", Place.ROOM, True, COMMON, len(mean)
 
     def starts(self, fit: Fit) -> list[Values]:
         return [{self.name: np.r_[point, 1.0, 3.0, np.zeros(3)]} for point in self.POINTS]
@@ -44,8 +43,7 @@ class Cable(Term):
     def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
         point, excess, stiffness, lever = values[:3], values[3], values[4], values[5:]
         line = point - rows.p - rows.rotation @ lever
-        length = np.maximum(np.linalg.norm(line, axis=1), self.NEAREST)[:, None]
-        pull = (stiffness + excess / length) * line
+        pull = (stiffness + excess / np.linalg.norm(line, axis=1, keepdims=True)) * line
         force = (rows.rotation.transpose(0, 2, 1) @ pull[..., None])[..., 0]
         return -np.concatenate([force, np.cross(lever, force)], 1)
 
@@ -125,19 +123,17 @@ class Swing(Term):
     It hangs from the centre of mass as a damped pendulum, whose deflection x follows the horizontal
     acceleration a of that point, x'' + 2 d w x' + w^2 x = -a; beside a rigid payload of all of the
     mass it takes m x''. Values (6): logarithms of the frequency [Hz] and of the damping d, mass m
-    of the part relative to the payload's, moment of that force about the sensor's origin (3),
-    relative to mass times 0.1 m.
+    of the part relative to the payload's, moment of that force about the sensor's origin (3) [m],
+    relative to the payload's mass.
     """
 
-    RATES = 0.6 * 1.2 ** np.arange(11)  # Hz, at which climbs begin
-    LEVER = 0.1  # m
-
-    name, place, takes_inertia, odds, curved = "not_rigid", Place.MOVES, True, RARE, 2
-    sd = np.r_[0.5, 1.0, 0.5, np.ones(3)]
+    name, place, odds, curved = "not_rigid", Place.MOVES, RARE, 2
+    sd = np.r_[0.5, 1.0, 0.5, np.full(3, 0.1)]
     mean = np.r_[np.log([1.5, 0.06]), np.zeros(4)]
 
     def starts(self, fit: Fit) -> list[Values]:
-        return [{self.name: np.r_[np.log(rate), self.mean[1:]]} for rate in self.RATES]
+        steps = np.eye(6)[0] * self.sd[0]  # of the frequency
+        return [{self.name: self.mean + k * steps} for k in np.linspace(-2.0, 2.0, 11)]
 
     def is_believable(self, values: Array) -> bool:
         """A part of the payload, whose frequency and damping are usual."""
@@ -156,7 +152,7 @@ class Swing(Term):
         driven = lfilter(b, a, pivot, axis=0)  # from rest
         driven[:, 2] = 0.0  # along the string it goes with the pivot; nor does gravity drive it
         seen = mass * rows.smooth((driven[:, None] @ turned)[:, 0])
-        return static_wrench(values[2:] * np.r_[1.0, np.full(3, self.LEVER)], seen)
+        return static_wrench(values[2:], seen)
 
     def doubt(self, phi: Array, values: Array) -> Array:
         """What swings has no inertia of a rigid body; and a law of small swings is inexact."""

@@ -21,7 +21,7 @@ Values = dict[str, Array]
 STRENGTH, FIRM = 8.0, 1000.0
 COMMON, RARE = -2.0, -6.0  # logarithms of odds before the data, of what most set-ups have, or few
 DECIDED = 12.0  # logarithm of odds, by which the best decides, and others are forgotten
-DIFFERENCE = 1e-5  # of a prior deviation, by which slopes are found
+DIFFERENCE = float(np.sqrt(np.finfo(float).eps))  # of a prior deviation, by which slopes are found
 # The wrench passes the terms in this order.
 Place = IntEnum("Place", "MOVES ROOM ARM MOUNT CALIBRATION LAG FILTER STAMPS DRIVER ZERO")
 
@@ -55,13 +55,12 @@ class Term:
         strength: pseudo-observations that hold the scale of the prior at the data sheet's; inf: the
             scale is never learnt.
         is_inexact: True if no sensor or cable follows the law exactly.
-        takes_inertia: True if it takes a share of the inertia away.
         odds: logarithm, before the data, of terms that must earn their place.
         curved: so many of the first values its effect is not linear in.
     """
 
     name, place, odds, strength, curved = "", Place.MOVES, 0.0, np.inf, 0
-    is_inexact = takes_inertia = False
+    is_inexact = False
     sd: Array
     mean: Array
     # What it adds to the reading (n, 6) of each of the rows, for phi (10,) and values (q,).
@@ -74,10 +73,6 @@ class Term:
         points = [values, *(values + np.diag(step))]
         modes = rows.modes(np.stack([self.wrench(rows, phi, at) for at in points], 2))
         return Effect((modes[..., 1:] - modes[..., :1]) / step, modes[..., 0])
-
-    def on(self, rows: Rows) -> "Term":
-        """The same term on the rows of another window."""
-        return self
 
     def later(self, values: Array, seconds: float) -> Array:
         """The same values (q,) in a window that ends so much later."""

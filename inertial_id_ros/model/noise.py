@@ -71,23 +71,5 @@ def update(log: Array, spectrum: Array, power: Array, count: Array, mean: Array,
             step, longest = 0.5 * step, 0.5 * longest
         if new > now:
             break
-        log, gained, now = there, now - new, new
-        if gained < _SETTLED:
-            break
+        log, now = there, new
     return log
-
-
-def cost_of_choice(log: Array, mean: Array, spread: Array, spectrum: Array, count: Array) -> float:
-    """What the evidence loses because the strengths log (2, c) of the noise were fitted, too: their
-    prior with mean and spread, and half of the log-determinant of their precision (Laplace).
-
-    Args:
-        spectrum: (k, c) of each kind of noise; count: (k, 6) free modes.
-    """
-    total = 0.5 * float(np.sum(((log - mean) / spread) ** 2))
-    for k, one in enumerate(log):
-        share = spectrum * np.exp(one)
-        share = share / share.sum(1, keepdims=True) * spread
-        known = 0.5 * (share.T * count[:, 3 * k:3 * k + 3].sum(1)) @ share + np.eye(len(spread))
-        total += 0.5 * float(np.linalg.slogdet(known)[1])
-    return total
