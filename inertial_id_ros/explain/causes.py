@@ -149,8 +149,6 @@ class SensorFilter(Term):
     held before.
     """
 
-    SEEN = 0.012  # s of delay, from which on one is looked for
-
     place, odds = Place.FILTER, COMMON
 
     def __init__(self, order: int) -> None:
@@ -161,7 +159,7 @@ class SensorFilter(Term):
     def starts(self, fit: Fit) -> list[Values]:
         """A filter is first seen as a delay."""
         late = float(fit.values["delay"][0]) if "delay" in fit.values else np.exp(self.mean[0])
-        if late < self.SEEN:
+        if late < BIN:
             return []
         values = self.mean.copy()
         values[0] = np.log(late / (2.0 * np.exp(values[1]) if self.order == 2 else 1.0))
