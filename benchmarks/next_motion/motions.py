@@ -112,7 +112,7 @@ class FourPosesAndRandom(_Usual):
 def _move(arm: Arm, begin: Array, end: Array, stand: float) -> Trajectory:
     """From rest to rest, as quick as the limits allow, and some seconds in the new pose."""
     poses = np.stack([begin, end])
-    move = moves(poses, *shortest_moves(arm, LIMITS, poses))
+    move = moves(poses, shortest_moves(arm, LIMITS, poses))
     if not stand:
         return move
     return Trajectory(np.append(move.stamps, move.duration + stand),

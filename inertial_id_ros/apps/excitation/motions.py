@@ -1,9 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Moves from rest to rest: their limits, what a trajectory violates, and the next motion.
 
-Between two poses the path is straight in joint space. The speed on it rises in a ramp, stays, and
-falls. No ramp is shorter than the low-pass of the pipeline, which would remove what faster swings
-identify.
+Between two poses the path is straight in joint space, and its progress the quintic from rest to
+rest, which no controller changes that interpolates as joint_trajectory_controller does. None is so
+short that the low-pass of the pipeline would remove what it identifies.
 
 The next motion is that of many candidates which gains most information per second: random moves
 around the present pose, single ones; a few to and fro; and swings, which first go to a pose and
@@ -11,7 +11,6 @@ then there to and fro. Wrist joints come first: the other joints move only where
 wrist helps.
 """
 
-from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -25,10 +24,11 @@ from .information import Knowledge
 
 COBOT_SPEED = 0.25  # m/s, the reduced speed beside people (ISO 10218-1)
 POINTS = 0.02  # s between points of a trajectory
-NODES = np.linspace(0.0, 1.0, 11)  # along a move, where its speed is found
-PEAK = 1.02  # for a peak between two nodes
-RAMP = 0.4  # s, at least
-PEAK_ACCELERATION = 1.5  # of the ramp 3 x^2 - 2 x^3 of duration and height 1
+TIMES = np.linspace(0.0, 1.0, 11)  # along a move, at which its speed is found
+PROGRESS, PACE = TIMES**3 * (10.0 - 15.0 * TIMES + 6.0 * TIMES**2), 30.0 * (TIMES * (1 - TIMES))**2
+PEAK = 1.02  # for a peak between two of them
+PEAK_ACCELERATION = 10.0 / np.sqrt(3.0)  # of the quintic of duration and height 1
+SHORTEST = 0.8  # s, of a move
 SMALLEST = np.radians(0.5)  # a joint that turns by less is left out of the words
 ANGLE = np.radians(18.0)  # to either side of a wiggle
 SLOW = 1.1  # s at least, of a move of a wiggle: accelerations hardly count then
@@ -60,20 +60,10 @@ class MotionLimits(NamedTuple):
     clearance: float = 0.01  # m, between shapes, at least
 
 
-def moves(poses: Array, durations: Array, ramps: Array) -> Trajectory:
-    """Moves of all joints from pose to pose (k + 1, joints), at rest in each, of durations (k,) and
-    with ramps (k,) at both ends [s].
-
-    Points are the poses, and the ends of the ramps between them: every third one is a pose.
-    Progress in a ramp is ``x^3 - x^4 / 2``, which the quintics of a trajectory represent exactly.
-    """
-    ends, speed = np.cumsum(durations), np.diff(poses, axis=0) / (durations - ramps)[:, None]
-    risen, rise = ends - durations + ramps, 0.5 * ramps[:, None] * speed
-    stamps = np.stack([risen, np.maximum(ends - ramps, risen), ends], axis=1)
-    q, dq = np.repeat(poses, 3, axis=0)[2:], np.zeros((1 + 3 * len(speed), poses.shape[1]))
-    dq[1::3] = dq[2::3] = speed
-    q[1::3], q[2::3] = poses[:-1] + rise, poses[1:] - rise
-    return Trajectory(np.append(0.0, stamps), q, dq, 0.0 * dq)
+def moves(poses: Array, durations: Array) -> Trajectory:
+    """Moves of all joints from pose to pose (k + 1, joints), at rest in each, of durations (k,)
+    [s]."""
+    return Trajectory(np.append(0.0, np.cumsum(durations)), poses, 0.0 * poses, 0.0 * poses)
 
 
 def points_for_controller(arm: Arm, motion: Trajectory) -> Trajectory:
@@ -82,33 +72,24 @@ def points_for_controller(arm: Arm, motion: Trajectory) -> Trajectory:
     stamps = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / POINTS)) + 2)
     q, dq, ddq = (part[:, arm.moving] for part in motion.sample(stamps))
     dq[[0, -1]] = ddq[[0, -1]] = 0.0  # what remains there is rounding
-    turns = [" and ".join(f"{name} by {np.degrees(angle):+.0f}°"
-                          for name, angle in zip(arm.chain, after - before, strict=True)
-                          if abs(angle) >= SMALLEST)
-             for before, after in pairwise(motion.positions[::3, arm.moving])]
-    return Trajectory(stamps, q, dq, ddq, arm.chain,
-                      "; then ".join(f"turn {turn}" for turn in turns if turn))
+    turns = [f"{name} by {np.degrees(angle):.0f}°" for name, angle in zip(
+        arm.chain, np.ptp(q, axis=0), strict=True) if angle >= SMALLEST]
+    return Trajectory(stamps, q, dq, ddq, arm.chain, f"turn {', '.join(turns)}")
 
 
-def shortest_moves(arm: Arm, limits: MotionLimits, poses: Array, least: float = 0.0
-                   ) -> tuple[Array, Array]:
-    """Durations (..., k), at least so long, of moves through poses (..., k + 1, joints) and of
-    their ramps [s], within all limits of speed and acceleration."""
+def shortest_moves(arm: Arm, limits: MotionLimits, poses: Array, least: float = SHORTEST) -> Array:
+    """Durations (..., k), at least so long [s], of moves through poses (..., k + 1, joints) within
+    all limits of speed and acceleration."""
     step = np.diff(poses, axis=-2)[..., None, :]
-    q, dq = np.broadcast_arrays(poses[..., :-1, None, :] + NODES[:, None] * step, step)
-    reach = arm.link_speed(*(part.reshape(-1, poses.shape[-1]) for part in (q, dq)))
+    q, dq = (part.reshape(-1, poses.shape[-1]) for part in np.broadcast_arrays(
+        poses[..., :-1, None, :] + PROGRESS[:, None] * step, PACE[:, None] * step))
+    reach = arm.link_speed(q, dq).reshape(*step.shape[:-2], -1).max(axis=-1)
     length = np.abs(step[..., 0, :])
     allowed = np.minimum(limits.joint_speed, limits.share * arm.speed)
-    full = np.maximum(  # s, of the whole way at full speed
-        PEAK * reach.reshape(q.shape).max(axis=(-2, -1)) / limits.link_speed,
-        np.maximum((length / allowed).max(axis=-1), 1e-9))
-    forced = PEAK_ACCELERATION * (length / limits.joint_acceleration).max(axis=-1)  # s^2
-    ramps = np.maximum(RAMP, forced / full)
-    # Too short to reach the full speed: one ramp up, one down.
-    ramps = np.where(ramps > full, np.maximum(RAMP, np.sqrt(forced)), ramps)
-    durations = ramps + np.maximum(full, ramps)
-    slower = np.maximum(least / durations, 1.0)
-    return slower * durations, slower * ramps
+    return np.maximum.reduce([
+        np.full(reach.shape, least), PEAK * reach / limits.link_speed,
+        (PACE.max() * length / allowed).max(axis=-1),
+        np.sqrt(PEAK_ACCELERATION * length / limits.joint_acceleration).max(axis=-1)])
 
 
 def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) -> tuple[str, ...]:
@@ -178,7 +159,7 @@ class MotionPlanner:
         for k in np.argsort(-np.linalg.norm(felt[1:] - felt[0], axis=1)):
             poses = start + np.outer([0.0, 1.0, -1.0, 0.0], turns[k])
             motion = points_for_controller(self.arm, moves(
-                poses, *shortest_moves(self.arm, self.limits, poses, SLOW)))
+                poses, shortest_moves(self.arm, self.limits, poses, SLOW)))
             if len(out) < 2 and not violations(self.arm, motion, start, self.limits):
                 out.append(motion)
         if not out:
@@ -221,8 +202,8 @@ class MotionPlanner:
             poses[:, 1:, active] = np.clip(start[active] + np.cumsum(steps, axis=1),
                                            self._lower[active], self._upper[active])
             poses = poses[:, kind]
-            durations, ramps = shortest_moves(self.arm, self.limits, poses)
+            durations = shortest_moves(self.arm, self.limits, poses)
             within = (durations.sum(axis=1) <= longest) & (np.ptp(poses, axis=1).max(axis=1) > 0.0)
-            out += map(moves, poses[within], durations[within], ramps[within])
+            out += map(moves, poses[within], durations[within])
         gains = [self.known.gain(self.arm, motion, wanted) for motion in out]
         return sorted(zip(gains, out, strict=True), key=itemgetter(0), reverse=True)[:TRIES]
