@@ -131,7 +131,7 @@ def test_samples_before_those_added_are_refused() -> None:
 def test_a_recording_gives_what_identify_bag_gives(tmp_path: Path) -> None:
     cobot_bag, cobot = tmp_path / "bag", SimulatedCobot()
     write_bag(cobot_bag, cobot, cobot.run(8.0))
-    assert identify_bag([str(cobot_bag), "--json", str(tmp_path / "out.json"), "--quiet"]) == 0
+    assert identify_bag([str(cobot_bag), "--json", str(tmp_path / "out.json")]) == 0
     told = json.loads((tmp_path / "out.json").read_text())
     result = api.identify_recording(cobot_bag)
     assert result.body.mass == told["mass"] and result.body.com.tolist() == told["com"]

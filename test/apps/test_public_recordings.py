@@ -64,7 +64,7 @@ def test_the_mass_on_a_sensor_that_filters_is_that_of_its_poses_at_rest(
     rows = np.loadtxt(path, delimiter=",")
     np.savetxt(tmp_path / "a.csv", rows, delimiter=",", comments="",
                header="time,fx,fy,fz,tx,ty,tz,qx,qy,qz,qw")
-    assert main([str(tmp_path / "a.csv"), "--window", "120", "--sensor", "ati_axia80", "--quiet",
+    assert main([str(tmp_path / "a.csv"), "--window", "120", "--sensor", "ati_axia80",
                  "--json", str(tmp_path / "a.json")]) == 0
     found = json.loads((tmp_path / "a.json").read_text())
     spread = 1.96 * found["history"][-1]["sigma"][0]

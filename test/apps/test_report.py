@@ -54,7 +54,7 @@ def result(outcome: Estimate | NoEstimate, *findings: Finding) -> Identification
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, object]]:
     folder = tmp_path_factory.mktemp("report")
     bag = bags.joint_bag(folder / "<i>bag", duration=6.0)
-    assert main([str(bag), "--sensor", "ati_gamma", "--report", str(folder / "out"), "--quiet",
+    assert main([str(bag), "--sensor", "ati_gamma", "--report", str(folder / "out"),
                  "--shape", "box:.2,.2,.3@0,0,.1", "--json", str(folder / "a.json")]) == OK
     (file,) = (folder / "out").glob("*.html")
     return file.read_text(), json.loads((folder / "a.json").read_text())
@@ -94,8 +94,7 @@ def test_the_true_payload_predicts_what_comes_after_it(sign: float, convention: 
         q=turn, omega=moved.omega, alpha=moved.alpha,
         a_g=moved.acceleration - turn.transpose(0, 2, 1) @ GRAVITY))
     history = History()
-    history.append(moved, np.arange(n + 1) * BIN_NS + BIN_NS // 2,
-                   np.vstack([wrench, wrench[-1:]]) + sign * BIAS)
+    history.append(moved, np.arange(n) * BIN_NS + BIN_NS // 2, wrench + sign * BIAS)
     history.marks = Marks(contacts=((250, n),))
     identifier: Any = SimpleNamespace(
         course=SimpleNamespace(history=history), beliefs=SimpleNamespace(tool=None),

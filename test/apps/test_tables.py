@@ -200,7 +200,7 @@ def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
     path = poses_at_rest(tmp_path / "a.csv", 20)
     assert not isinstance(read_motion(path, Columns(), Settings()), Recording)
     out = tmp_path / "out.json"
-    assert main([str(path), "--sensor", "ati_gamma", "--quiet", "--json", str(out)]) == OK
+    assert main([str(path), "--sensor", "ati_gamma", "--json", str(out)]) == OK
     tree = json.loads(out.read_text())
     assert tree["mass"] == pytest.approx(bags.MASS, rel=0.01)
     assert tree["com"] == pytest.approx(bags.COM, abs=0.002)
@@ -210,7 +210,7 @@ def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
 def test_the_real_poses_of_an_arm_hold_its_payload(data_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     main([str(data_folder / "kuka_ati_gamma" / "static_poses.csv"), "--sensor", "ati_gamma",
-          "--quiet", "--json", str(out)])
+          "--json", str(out)])
     tree = json.loads(out.read_text())
     assert abs(tree["mass"] - 0.933) < 2.0 * np.sqrt(tree["covariance"][0][0]) < 0.02
     assert tree["verdict"][:4] == ["identified"] * 4

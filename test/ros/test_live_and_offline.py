@@ -71,7 +71,7 @@ def live(bag: Path, report: dict, **parameters: str) -> InertialParameters:
 
 def offline(bag: Path, folder: Path, *options: str) -> dict:
     """The JSON report of identify_bag, with as many estimates a second as the node."""
-    assert identify_bag([str(bag), "--json", str(folder / "out.json"), "--quiet",
+    assert identify_bag([str(bag), "--json", str(folder / "out.json"),
                          "--set", "estimator.rate=2.0", *options]) in (0, 3)
     return json.loads((folder / "out.json").read_text())
 

@@ -5,17 +5,16 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, Parser, exit_status, numbers
-from ...errors import DamagedFile, InvalidSetting, printable
+from ...errors import DamagedFile, InvalidSetting
 from ...estimate import Estimate
 from ...io import files
 from ...model.tool import save_tool, tool_from_estimate
 from ...settings import SENSORS, Settings, flatten
-from ..recordings.tables import Columns, columns_from_file, is_dataset, is_table
+from ..recordings.tables import Columns, columns_from_file, is_table
 from ..report.page import payload_page, payload_sections, print_report
 from ..report.results import Identification, diagnose, is_identified
 from .offline import identify_recording
@@ -39,7 +38,6 @@ def make_parser() -> argparse.ArgumentParser:
         "file; or a table: .csv, .tsv, .txt, .npz, .parquet, or a LeRobot dataset")
     add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of a "
         "table (docs/recordings.md)")
-    add("--episode", metavar="N", type=int, help="episode of a dataset (default 0)")
     add("--config", metavar="FILE", help="YAML file of settings (nested, dotted, or a ROS "
         "parameter file), or the name of one of the package's own, such as ur")
     add("--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
@@ -53,8 +51,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--shape", metavar="SHAPE",
         help="box:sx,sy,sz | cylinder:r,h | sphere:r [m] that bounds the object, each with "
         "@cx,cy,cz where its centre is not the sensor origin; or a mesh file that it fills")
-    add("--window", metavar="SECONDS", help="how much of the recording's end is used "
-        "(buffer.window); all: the most that is used, two minutes")
+    add("--window", metavar="SECONDS", dest="buffer.window", type=float,
+        help="buffer.window: how much of the recording's end is used, at most two minutes")
     add("--stamps", choices=("header", "recorded"), default="header", help="times of the samples: "
         "their header stamps, or the times of recording, for drivers that leave the stamps zero")
     add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
@@ -62,7 +60,6 @@ def make_parser() -> argparse.ArgumentParser:
     add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
     add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file "
         "with the verdict, all numbers and pictures")
-    add("--quiet", action="store_true", help="print nothing but errors")
     return parser
 
 
@@ -76,17 +73,13 @@ def run(args: argparse.Namespace, words: str) -> int:
     """Identify, report, write files; returns the exit status (raises InertialIdError); words: of
     the command line, for the report."""
     recording, settings = args.recording, settings_of(args)
-    for option, is_one, what in (("columns", is_table, "table"),
-                                 ("episode", is_dataset, "dataset")):
-        if getattr(args, option) is not None and not is_one(recording):
-            raise InvalidSetting(f"--{option} is for a {what}, and {recording} is none")
+    if args.columns is not None and not is_table(recording):
+        raise InvalidSetting(f"--columns is for a table, and {recording} is none")
     json_path, tool_path, report_path = files.check_outputs(
         {"--json": args.json, "--save-tool": args.save_tool,
          "--report": args.report and files.report_file(args.report, recording)},
         {"the recording": recording})
     columns = columns_from_file(files.user_path(args.columns)) if args.columns else Columns()
-    if args.episode is not None:
-        columns = replace(columns, episode=args.episode)
     result = identify_recording(recording, settings, columns, args.stamps == "recorded")
     outcome = result.outcome
     if json_path is not None:
@@ -96,11 +89,8 @@ def run(args: argparse.Namespace, words: str) -> int:
     if report_path is not None:
         files.write_atomically(
             report_path, payload_page(result, recording, f"identify_bag {words}"))
-    if not args.quiet:
-        print_report(str(recording), payload_sections(result), diagnose(result))
-        files.print_written(json_path, tool_path if outcome.valid else None, report_path)
-    elif not isinstance(outcome, Estimate):
-        print(printable(f"No valid estimate: {outcome.reason}"), file=sys.stderr)
+    print_report(str(recording), payload_sections(result), diagnose(result))
+    files.print_written(json_path, tool_path if outcome.valid else None, report_path)
     if not isinstance(outcome, Estimate):
         return NO_ESTIMATE
     return OK if is_identified(outcome) else NOT_IDENTIFIED
@@ -140,10 +130,8 @@ def settings_of(args: argparse.Namespace) -> Settings:
             changes[name] = files.parse_yaml(value) if value else ""
         except DamagedFile as error:
             raise InvalidSetting(f"--set {text[:200]}: {error}") from error
-    changes |= {name: value for name, value in vars(args).items() if "." in name and value}
-    if args.window is not None:
-        changes["buffer.window"], = numbers(f"--window {args.window}", args.window.replace(
-            "all", "120"), "seconds", 1)
+    changes |= {name: value for name, value in vars(args).items()
+                if "." in name and value is not None}
     kind, colon, rest = (args.shape or "").partition(":")
     if colon and kind in PRIMITIVES:  # which bounds the object
         sizes, _, center = rest.partition("@")

@@ -20,10 +20,9 @@ from ...robot.base_parameters import structural_base_parameters
 from ...robot.least_squares import description_reference
 from ...settings import Settings
 from .arm import Arm, box_obstacle, floor
-from .information import RATE, WEIGHTS, Knowledge
+from .information import RATE, Knowledge
 from .motions import COBOT_SPEED, POINTS, SLACK, MotionLimits, MotionPlanner, Trajectory, violations
 
-DIGITS = 9  # of numbers in files
 HARMONICS = 5  # of a series
 SPARSE, TORQUE_NOISE = 0.1, 0.5  # s between rows of torques; N m, of one sample of a torque
 FIRST = 0.2  # rad, of coefficients before the search
@@ -114,14 +113,11 @@ def run(options: argparse.Namespace) -> int:
     if is_payload:
         planner = MotionPlanner(arm, limits, start, known, 0)
         motion = sequence(planner, start, options.duration)
-        shares = np.log(known.sigma() / planner.known.sigma())
-        smaller = float(np.exp(shares @ WEIGHTS / WEIGHTS.sum()))
     else:
-        motion, smaller = robot_motion(arm, limits, start, options.duration)
+        motion = robot_motion(arm, limits, start, options.duration)
     if options.trajectory is not None:
         write_atomically(user_path(options.trajectory), as_yaml(motion))
-    print(f"in {motion.duration:.1f} s the standard deviations of the parameters become "
-          f"{smaller:.2g} times smaller (geometric mean)")
+    print(f"a motion of {motion.duration:.1f} s")
     for name, q in zip(arm.chain, motion.positions.T, strict=True):
         print(f"{name}: from {q[0]:.4f} rad, {q.min():.3f} to {q.max():.3f} rad")
     return OK
@@ -142,12 +138,11 @@ def sequence(planner: MotionPlanner, start: Array, duration: float) -> Trajector
             motion[:4], later[:4], strict=True)), motion.joint_names, ""])
 
 
-def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
-                 ) -> tuple[Trajectory, float]:
+def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float) -> Trajectory:
     """A motion from a pose (joints,) [rad or m] and back, in so many seconds, that maximises the
-    determinant of the information about the base parameters of a robot (Swevers et al. 1997); how
-    many times smaller it makes their deviations than the description's order of magnitude
-    (geometric mean) (raises InvalidData: none is within the limits)."""
+    determinant of the information about the base parameters of a robot (Swevers et al. 1997), which
+    are known to the description's order of magnitude (raises InvalidData: none is within limits).
+    """
     base, chain = structural_base_parameters(arm), arm.moving
     across = base.matrix @ description_reference(arm).unit
     root = np.asarray(np.linalg.qr(across.T, mode="r")).T / TORQUE_NOISE
@@ -181,7 +176,7 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float
         q, dq, ddq = states(found, stamps, share)[:, :, chain]
         motion = Trajectory(stamps, q, dq, ddq, arm.chain)
         if not (problems := violations(arm, motion, start, limits)):
-            return motion, float(np.exp(-0.5 * missing(found) / root.shape[1]))
+            return motion
     raise InvalidData(f"no motion about the start pose is within the limits: {problems[0]}")
 
 
@@ -199,7 +194,7 @@ def as_yaml(motion: Trajectory) -> str:
     for at, *parts in zip(*motion[:4], strict=True):
         seconds, nanoseconds = divmod(round(float(at) * 1e9), 1_000_000_000)
         points.append({
-            **{kind: np.round(part, DIGITS).tolist() for kind, part in zip(
+            **{kind: part.tolist() for kind, part in zip(
                 ("positions", "velocities", "accelerations"), parts, strict=True)},
             "time_from_start": {"sec": seconds, "nanosec": nanoseconds}})
     return yaml.safe_dump({"joint_names": list(motion.joint_names), "points": points},

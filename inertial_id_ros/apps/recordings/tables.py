@@ -3,7 +3,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from io import StringIO
 from itertools import product
 from pathlib import Path
@@ -22,7 +22,7 @@ from ...model.history import History
 from ...motion.motion import BIN_NS, SECOND, Motion
 from ...samples.wrenches import CHANNELS
 from ...settings import Settings
-from ...settings.spec import Spec, check, coerce
+from ...settings.spec import Spec, check, coerce, setting
 from . import Recording, one_error
 
 INFO = Path("meta") / "info.json"
@@ -42,9 +42,6 @@ ORIENTATIONS: dict[str, tuple[Callable[[Array], Rotation], tuple[float, float]]]
 SLOWEST = 0.5  # s between rows; slower ones are poses at rest, or in another unit
 START = 1_700_000_000 * 10**9  # ns: added to stamps near zero, which mean "no stamp" in ROS
 EARLIEST = 1e6  # s
-ALLOWED = {"rate": Spec("", unit="Hz", low=0.0), "episode": Spec("", low=0.0),
-           "time_unit": Spec("", choices=tuple(SECONDS)),
-           "position_unit": Spec("", choices=tuple(METRES))}
 WORLD = "world"  # frame in which the poses of a table are given
 TOGETHER = 2000  # samples of a part
 FEWEST_POSES, MOST_POSES = 6, 118  # a second of the longest window each
@@ -90,7 +87,7 @@ def _read_episode(path: Path, episode: int) -> dict[str, np.ndarray]:
     info = json.loads((path / INFO).read_text(encoding="utf-8"))
     table = _read_parquet(path / "data", filters=[("episode_index", "==", episode)])
     if not len(table["episode_index"]):
-        raise InvalidSetting(f"--episode is {episode}; {path} holds "
+        raise InvalidSetting(f"episode is {episode}; {path} holds "
                              f"{info.get('total_episodes', '?')}, counted from 0")
     for feature, column in list(table.items()):
         names = info["features"].get(feature, {}).get("names")
@@ -163,10 +160,10 @@ class Columns:
     joints: Mapping[str, str] = field(default_factory=dict)
     efforts: Mapping[str, str] = field(default_factory=dict)
     frame: str = "sensor"  # name
-    rate: float = 0.0  # Hz, where no column holds the time; 0: rows are poses at rest then
-    time_unit: str = "s"
-    position_unit: str = "m"
-    episode: int = 0  # of a dataset
+    rate: float = setting(0.0, "Of rows without a time; 0: they are poses.", unit="Hz", low=0.0)
+    time_unit: str = setting("s", "Of the time.", choices=tuple(SECONDS))
+    position_unit: str = setting("m", "Of the position.", choices=tuple(METRES))
+    episode: int = setting(0, "Of a dataset.", low=0)
 
 
 def columns_from_file(path: Path) -> Columns:
@@ -176,6 +173,7 @@ def columns_from_file(path: Path) -> Columns:
         InvalidSetting: unreadable, an unknown key, or a value that is not allowed.
     """
     tree, usual = read_yaml(path, f"file of columns {path}"), vars(Columns())
+    specs = {item.name: item.metadata.get("spec", Spec("")) for item in fields(Columns)}
     unknown = [name for name in tree if name not in usual] if isinstance(tree, dict) else [tree]
     if unknown:
         raise InvalidSetting(f"file of columns {path}: '{unknown[0]!s:.100}' is not known; "
@@ -186,7 +184,7 @@ def columns_from_file(path: Path) -> Columns:
             given[name] = tuple(map(str, value if isinstance(value, list) else [value]))
         elif not isinstance(usual[name], dict):
             given[name] = coerce(name, value, usual[name])
-            check(name, given[name], ALLOWED.get(name, Spec("")))
+            check(name, given[name], specs[name])
         elif isinstance(value, dict):
             given[name] = {str(joint): str(column) for joint, column in value.items()}
         else:
@@ -221,8 +219,8 @@ class Table:
                          if column.ndim == 2 for k, values in enumerate(column.T)}
 
     def rows(self, names: Sequence[str], size: int, finite: bool = False) -> Array:
-        """Rows (n, size), from a column of each number, or columns of several, one vector for all
-        by its first numbers; finite: each is a number (raises InvalidData)."""
+        """Rows (n, size), from a column of each number, or columns of several; finite: each is a
+        number (raises InvalidData)."""
         for name in names:
             if name not in self.content:
                 raise InvalidData(f"{self.what} has no column '{name}' (--columns names them); it "
@@ -232,8 +230,7 @@ class Table:
             if count != self._rows:
                 raise InvalidData(f"column '{name}' of {self.what} has {count} rows; columns "
                                   f"before it have {self._rows}")
-        rows = np.column_stack([self.content[name] for name in dict.fromkeys(names)])
-        rows = rows[:, :size] if len(names) > 1 == len(set(names)) else rows
+        rows = np.column_stack([self.content[name] for name in names])
         if rows.shape[1:] != (size,) or rows.dtype.kind != "f":
             raise InvalidData(f"{', '.join(names)} of {self.what} give {rows.shape[1]} numbers in "
                               f"a row; {size} are needed (of a vector, {names[0]}[0] is the first; "

@@ -80,26 +80,20 @@ def render(title: str, verdict: Diagnosis, sections: Sequence[Section]) -> str:
 
 def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], description: str) -> Figure:
     """A chart of curves over times (n,) [s] (raises MissingPackage): NaN is a gap; no name, no
-    entry in the legend; dashed ones come last, and do not change the range. description: what
-    there is to see."""
+    entry in the legend. description: what there is to see."""
     with optional_packages("drawing a report"):
         from matplotlib.figure import Figure as Drawing
     drawing = Drawing(figsize=(4.6, 2.9), layout="constrained")
     axes = drawing.add_subplot()
     for name, values, style in curves:
-        if "--" in style:
-            axes.set_ylim(axes.get_ylim())
         axes.plot(time, values, style, linewidth=1.2, label=name or "_")
     axes.set_title(f"{title} [{unit}]", fontsize=9)
     axes.set_xlabel("time [s]", fontsize=8)
-    axes.tick_params(labelsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.0)
     axes.grid(color="#eceef1")
     drawing.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     out = BytesIO()
-    drawing.savefig(out, format="svg", metadata=dict.fromkeys(  # not when and by what it was made
-        ("Date", "Creator", "Format", "Type")))
+    drawing.savefig(out, format="svg", metadata={"Date": None})
     return Figure(f"{title}: {description}", b64encode(out.getvalue()).decode())
 
 

@@ -305,11 +305,9 @@ def parse(parser: Parser, arguments: Sequence[str]) -> tuple[CobotSettings, dict
 
     options = list(iter_group(CobotSettings()))
     for name, default, spec in options:
-        is_vector = isinstance(default, tuple)
-        shown = ",".join(f"{v:g}" for v in default) if is_vector else default
-        text = f"{spec.description} ({allowed_range(spec)}; default: {shown})"
         parser.add_argument(
-            "--" + name.replace("_", "-"), dest=name, default=default, metavar="VALUE",
-            type=vector if is_vector else type(default), help=text.replace("%", "%%"))
+            "--" + name.replace("_", "-"), default=default, metavar="VALUE",
+            type=vector if isinstance(default, tuple) else type(default),
+            help=f"{spec.description} ({allowed_range(spec)}; default: %(default)s)")
     given = vars(parser.parse_args(list(arguments)))
     return CobotSettings(**{name: given.pop(name) for name, _, _ in options}), given

@@ -1,7 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The messages of a simulated cobot, as of a driver with robot_state_publisher, and recordings of
-them, by ``rosbags`` and without ROS."""
+them, by ``rosbags`` and without ROS: ``python -m inertial_id_ros.apps.simulation.write BAG``."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -9,11 +10,12 @@ from typing import Any
 
 import pinocchio as pin
 
+from ...cli import Parser, exit_status
 from ...errors import RecordingError
 from ...extras import optional_packages
 from ...inertia import Array
 from ...motion.frames import Edge
-from .cobot import Recording, SimulatedCobot
+from .cobot import Recording, SimulatedCobot, parse
 
 with optional_packages("writing a recording"):
     from rosbags import interfaces
@@ -104,3 +106,18 @@ def quality_of_service(latched: bool) -> interfaces.Qos:
         interfaces.QosHistory.KEEP_LAST, 1 if latched else 10, interfaces.QosReliability.RELIABLE,
         durability.TRANSIENT_LOCAL if latched else durability.VOLATILE, zero, zero,
         interfaces.QosLiveliness.AUTOMATIC, zero, False)
+
+
+def main() -> int:
+    """Write the bag that the command line names; returns the exit status."""
+    parser = Parser(prog="python -m inertial_id_ros.apps.simulation.write",
+                    description="Writes a recording of a simulated cobot with a wrist sensor.")
+    parser.add_argument("bag", metavar="BAG", help="folder of the recording, of --duration seconds")
+    settings, options = parse(parser, sys.argv[1:])
+    cobot = SimulatedCobot(settings)
+    write_bag(options["bag"], cobot, cobot.run(settings.duration))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(exit_status(main))
