@@ -31,6 +31,19 @@ def lines(files: list[Path]) -> int:
     return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
 
 
+def numbers(part: ast.AST) -> int:
+    """Numbers in a part, without those that are sizes and shapes."""
+    return sum(isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
+               and not isinstance(one.value, bool) and one.value not in PLAIN
+               for one in ast.walk(part))
+
+
+def sheets(tree: ast.AST) -> int:
+    """Numbers of sensors that are described, by their data sheets: nobody chose them."""
+    return sum(numbers(node) for node in ast.walk(tree)
+               if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Sensor")
+
+
 def tuned(tree: ast.AST) -> int:
     """Numbers that somebody chose: in assignments of modules and classes, and in defaults."""
     count = 0
@@ -41,11 +54,8 @@ def tuned(tree: ast.AST) -> int:
                       if isinstance(child, (ast.Assign, ast.AnnAssign))]
         elif isinstance(node, Function):
             chosen = [*node.args.defaults, *node.args.kw_defaults]
-        for part in filter(None, chosen):
-            count += sum(isinstance(one, ast.Constant) and isinstance(one.value, (int, float))
-                         and not isinstance(one.value, bool) and one.value not in PLAIN
-                         for one in ast.walk(part))
-    return count
+        count += sum(numbers(part) for part in filter(None, chosen))
+    return count - sheets(tree)
 
 
 def imports(tree: ast.AST, file: Path) -> int:
@@ -94,6 +104,7 @@ def count() -> dict[str, int]:
         "package_lines": lines(package), "package_files": len(package),
         "core_lines": lines(core), "core_files": len(core),
         "core_tuned_numbers": sum(tuned(trees[f]) for f in core if f in trees),
+        "data_sheet_numbers": sum(sheets(trees[f]) for f in core if f in trees),
         "test_lines": lines(list((ROOT / "test").rglob("*.py"))),
         "benchmark_lines": lines(list((ROOT / "benchmarks").rglob("*.py"))),
         "doc_pages": len(pages),
