@@ -71,7 +71,7 @@ class Show:
         """An event with its fields, or what a person reads of it."""
         if self._as_json:
             lines = json.dumps(without_nonfinite({"event": event, **fields}), ensure_ascii=False)
-        print(lines, file=self._out, flush=True)
+        print(f"{lines}\n", end="", file=self._out, flush=True)  # whole: there are more threads
 
     def step(self, name: str, text: str = "") -> None:
         """A step begins: check, wiggle, identify, prove, apply or report."""
