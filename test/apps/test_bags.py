@@ -66,11 +66,11 @@ def test_a_bag_in_several_files_is_one(tmp_path: Path) -> None:
 def test_a_bag_of_ros_1_holds_the_same_samples(tmp_path: Path) -> None:
     store = get_typestore(Stores.ROS1_NOETIC)
     store.register(get_types_from_msg("geometry_msgs/TransformStamped[] transforms",
-                                      TRANSFORMS.type))
+                                      "tf/msg/tfMessage"))
     streams, found = [bags.wrench_stream(0.1), bags.tf_stream(0.1)], []
     new = bags.write_bag(tmp_path / "bag", streams)
     with Writer(tmp_path / "a.bag") as writer:
-        for stream, kind in zip(streams, (WRENCH.type, TRANSFORMS.type), strict=True):
+        for stream, kind in zip(streams, (WRENCH.type, "tf/msg/tfMessage"), strict=True):
             connection = writer.add_connection(stream.topic, kind, typestore=store)
             for stamp, message in stream.samples:
                 for part in getattr(message, "transforms", [message]):

@@ -29,6 +29,7 @@ SUFFIXES = (".mcap", ".db3", ".bag")
 SECOND = 1_000_000_000  # ns, of a part
 FIRST = 20  # messages that tell the payload of a driver: the first may still hold NaN
 LEAST = 1e-3  # kg; less is no payload
+OLD_TYPES = {"tf/msg/tfMessage": inputs.TRANSFORMS.type}  # of ROS 1
 Message = tuple[str, int, bytes]  # topic, time of recording [ns], CDR
 
 
@@ -52,7 +53,7 @@ class Bag(ExitStack):
                 (rosbag1 if file.suffix == ".bag" else rosbag2).Reader(file)) for file in files]
             self._connections = [c for reader in self._readers for c in reader.connections]
             for connection in self._connections:
-                counts[connection.topic, connection.msgtype] += connection.msgcount
+                counts[connection.topic, _type_of(connection)] += connection.msgcount
             self.duration = 1e-9 * max(0, max(reader.end_time for reader in self._readers) - 1
                                        - min(reader.start_time for reader in self._readers))
         self.topics = dict(sorted(counts.items()))
@@ -61,10 +62,10 @@ class Bag(ExitStack):
         """Messages of topics (type by name) in the order of their times of recording; what has
         another type under such a name is left out (raises RecordingError: damaged)."""
         def of_file(reader: Any) -> Iterator[Message]:
-            chosen = [c for c in reader.connections if types.get(c.topic) == c.msgtype]
+            chosen = [c for c in reader.connections if types.get(c.topic) == _type_of(c)]
             for connection, time, data in reader.messages(chosen) if chosen else ():
                 if reader.path.suffix == ".bag":
-                    data = bytes(self._store.ros1_to_cdr(data, connection.msgtype))
+                    data = bytes(self._store.ros1_to_cdr(data, _type_of(connection)))
                 yield connection.topic, time, data
 
         with one_error(f"recording {self._path} cannot be read"):
@@ -199,6 +200,11 @@ def _payload_not_added(bag: Bag, settings: Settings) -> tuple[Finding, ...]:
                         f"precompensated.source={source} and precompensated.topic={name}; "
                         "else precompensated.source=none)")),)
     return ()
+
+
+def _type_of(connection: Any) -> str:
+    """Type of a connection's messages, by its name in ROS 2."""
+    return OLD_TYPES.get(connection.msgtype, connection.msgtype)
 
 
 def _files_of(path: Path) -> list[Path]:
