@@ -41,6 +41,7 @@ def run_program(name: str) -> int:
     if name != "identify_robot":  # other matrices are so small that threads would wait longer
         for variable in _THREADS:  # for each other than they compute; what the user sets counts
             os.environ.setdefault(variable, "1")
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # else not where a script starts it
 
     def load_and_run() -> int:
         try:

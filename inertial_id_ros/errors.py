@@ -2,9 +2,11 @@
 """The exceptions of this package, all below `InertialIdError`, and how their texts are made fit to
 print."""
 
+_LONGEST = 2000  # characters of a text, which may hold names out of a file or a message
+
 
 def printable(text: str) -> str:
-    """A text that may hold names from outside, on one line.
+    """A text that may hold names from outside, on one line and of limited length.
 
     Whatever a terminal or a log would obey instead of showing it (line breaks, escape codes,
     changes of the direction of writing, halves of surrogate pairs) is written as its code.
@@ -13,6 +15,8 @@ def printable(text: str) -> str:
         >>> print(printable("tool0\\n[ERROR] \\x1b[31mfire"))
         tool0\\n[ERROR] \\x1b[31mfire
     """
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST] + " ..."
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii")
                    for c in text)
 
