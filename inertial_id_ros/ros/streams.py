@@ -84,7 +84,7 @@ class IoThread:
         limits = np.repeat(settings.wrench.range, 3)
         self._live = Compensation(settings.compensation, settings.wrench.sign,
                                   np.where(limits > 0.0, limits, np.inf))
-        self._since = time.monotonic()  # when the load in use came
+        self._since = time.monotonic()  # when a load of this mode came into use
         self._of_identifier, self._is_withheld = LoadInUse(), False
         self._moved_by: object = None  # what the motion that is used comes from
         self._header = Header()  # of the newest compensated wrench
@@ -153,7 +153,9 @@ class IoThread:
             self._of_identifier = load
             load = _in_frame(load, identifier, frame)
             if not self._is_withheld:
-                self._live.load, self._since = load, time.monotonic()
+                if load.mode is not self._live.load.mode:  # it is made anew again and again
+                    self._since = time.monotonic()
+                self._live.load = load
 
     def withhold(self, reason: str) -> None:
         """Publish no compensated wrench for this reason, whatever load is given; empty: publish
