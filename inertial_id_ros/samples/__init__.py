@@ -1,2 +1,2 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Samples as they come: queue, order, checks, rings."""
+"""Samples as they come: order, checks, rings."""
