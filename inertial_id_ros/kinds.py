@@ -80,7 +80,7 @@ INPUTS = {
         "look at the driver: some publish NaN until the sensor is ready"),
     "samples_saturated": Kind(
         "warning", "{about}: {count} samples are at the limit of the range and are dropped",
-        "lighter payload or slower motion; a sensor with more range, or wrench.range"),
+        "carry less, move more slowly, or take a sensor with more range; or correct wrench.range"),
     "samples_repeated": Kind(
         "info", "{about}: {count} samples have the stamp of another one; one is used"),
     "samples_reordered": Kind("info", "{about}: {count} samples came out of order and were sorted"),
@@ -138,15 +138,15 @@ INPUTS = {
 SETUP = {
     "sign_wrong": Kind(
         "error", "the best mass is {mass:.2f} kg: the wrench has the opposite sign, or the driver "
-        "compensates more than is carried{why}", "set wrench.convention to the other value; or the "
-        "payload on the robot to 0, or precompensated.*", EVERYTHING),
+        "compensates more than is carried{why}", "set wrench.convention to the other of on_sensor "
+        "and on_environment; or the payload on the robot to 0, or precompensated.*", EVERYTHING),
     "frame_wrong": Kind(
         "error", "the wrench does not turn as its frames do{why}",
-        "check wrench.sensor_frame, the order of the axes, and gravity.frame", EVERYTHING),
+        "do that, and run again with the same data", EVERYTHING),
     "reference_contradicted": Kind(
         "error", "the best mass is {mass:.3f} kg, load.reference_mass is {reference:.3f} kg: "
-        "{ratio:.3g} times as much{why}", "units, gain or sign of the wrench, what the driver "
-        "compensates; or another body is carried", EVERYTHING),
+        "{ratio:.3g} times as much{why}", "correct load.reference_mass; or units, gain, sign "
+        "of the wrench, or what the driver compensates; or another body is carried", EVERYTHING),
     "load_unexplained": Kind(
         "warning", "nothing has explained the wrench for {seconds:.0f} s: {force:.2g} N remain",
         "is anything touching the payload? check sensor frame and gravity frame", PRESENT),
@@ -155,7 +155,7 @@ SETUP = {
         "the robot file is of another robot or out of date: run identify_robot again", EVERYTHING),
     "clock_offset": Kind(
         "info", "stamps of the wrench are late by {milliseconds:.0f} ms; taken into account",
-        "fine as it is: a driver with a delay"),
+        "let the driver of the wrench, or of the joints, stamp samples when it takes them"),
     "wrench_filtered": Kind(
         "info", "the sensor filters its readings: {cutoff:.2g} Hz, order {order:.0f}; taken into "
         "account", "fine as it is"),

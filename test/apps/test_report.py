@@ -134,6 +134,8 @@ def unknown(*entries: int) -> Estimate:
     (estimate(), (made("samples_repeated.wrench", count=3),), GOOD, 0),
     (estimate(stale=True, stale_reason="silence"), (), FAIR, 0),
     (estimate(), (made("cable", tension=3.0),), FAIR, 1),
+    (unknown(2), (made("hysteresis", share=0.1),), BAD, 2),
+    (estimate(), (made("clock_offset", milliseconds=500.0),), FAIR, 1),
     (estimate(phi=1e-6 * PHI, phi_covariance=1e-6 * np.eye(10), tool_apart=True,
               verdict=(IDENTIFIED, *(UNOBSERVED,) * 9)), (), GOOD, 0),
     (NoEstimate(0, "", "no body", needs_motion=True), (), BAD, 1),

@@ -28,8 +28,8 @@ GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
 TONES = (BAD, FAIR, GOOD)  # of the verdicts
 MOST = 3  # findings in the verdict
 NO_ADVICE = ("nothing", "fine as it is", "as the text says")  # remedies that ask for nothing
-CHANGES = ("payload_changed", "estimate_lost")
-TILT = "tilt the sensor by 60\u00b0 and more about two axes"
+NOTEWORTHY = ("payload_changed", "estimate_lost", "clock_offset")  # though no warnings
+TILT = "tilt the sensor by 60\u00b0 and more about two axes, for longer if it is noisy"
 TURN = "turn the sensor quickly about all three axes, with changes of speed"
 
 
@@ -228,7 +228,7 @@ def diagnose(result: Identification) -> Diagnosis:
         earlier = {f.name: f for item in result.history for f in item.findings}  # that are over
         last = {name: f for name, f in earlier.items() if f.level != "info"} | last
     found = [f for f in last.values() if f.level == "error"] or [
-        f for f in last.values() if f.level != "info" or f.kind in CHANGES]
+        f for f in last.values() if f.level != "info" or f.kind in NOTEWORTHY]
     found = sorted(sort_findings(found), key=lambda f: not doubt_of(f))[:MOST]
     reasons = [sentence(f.text) for f in found]
     mends = list(dict.fromkeys(advice for f in found if (advice := advice_of(f))))
@@ -247,13 +247,15 @@ def diagnose(result: Identification) -> Diagnosis:
         reasons.append(sentence("the estimate is held: " + (
             outcome.stale_reason or "there are no new data")))
     known = UNOBSERVED not in outcome.verdict or outcome.carries_nothing
-    if not found and not outcome.carries_nothing:
-        mends += [sentence(motion) for motion, members in (
-            (TILT, slice(0, 4)), (TURN, slice(4, 10))) if UNOBSERVED in outcome.verdict[members]]
+    if not any(map(doubt_of, found)) and not outcome.carries_nothing:
+        mends = [sentence(motion) for motion, members in (
+            (TILT, slice(0, 4)), (TURN, slice(4, 10))) if UNOBSERVED in outcome.verdict[members]
+                 ] + mends
     tone, word = FAIR, ("Identified, with a reservation" if known else
                         "Mass and centre of mass identified")
     if not is_identified(outcome):
-        tone, word = BAD, "Not identified"
+        tone, word = BAD, ("Not identified" if outcome.verdict[0] == UNOBSERVED else
+                           "Mass alone identified")
     elif known and not outcome.stale and not found:
         tone, word, mends = GOOD, "Identified", []
     return Diagnosis(tone, word, summary(outcome), tuple(reasons), tuple(mends))
