@@ -61,7 +61,7 @@ class RoomForce(Term):
     origin per vertical force of 1 N in the room's axes, in sensor axes [N m].
     """
 
-    name, place, odds = "constant_force", Place.ROOM, RARE
+    name, place, takes_inertia, odds = "constant_force", Place.ROOM, True, RARE
     sd = np.repeat((5.0, 0.5), (1, 3))
     mean = np.zeros_like(sd)
 

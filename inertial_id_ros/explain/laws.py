@@ -127,7 +127,7 @@ class Swing(Term):
     relative to the payload's mass.
     """
 
-    name, place, odds, curved = "not_rigid", Place.MOVES, RARE, 2
+    name, place, takes_inertia, odds, curved = "not_rigid", Place.MOVES, True, RARE, 2
     sd = np.r_[0.5, 1.0, 0.5, np.full(3, 0.1)]
     mean = np.r_[np.log([1.5, 0.06]), np.zeros(4)]
 

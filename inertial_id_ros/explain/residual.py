@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model import noise
-from ..model.newton_euler import GRAVITY
+from ..model.newton_euler import GRAVITY, static_wrench
 from ..model.setup import Sheet
 from ..motion.motion import Array
 from .fit import Fit
@@ -15,6 +15,7 @@ from .terms import Place, Term
 USUAL = 2.0  # times the data sheet; what is more is unknown
 LARGE, SHARE = 4.0, 0.1  # times the data sheet, and share of the load
 UNTOLD = 0.075  # m: accelerations that no transform tells go with the weight as if so far out
+CLEAR = 0.002  # noise of the accelerations, as share of the power of what they make
 INEXACT = 0.04  # share of what a law makes that it leaves out: cables sag, bend and rub
 
 
@@ -75,5 +76,14 @@ def surprise(fit: Fit, sheet: Sheet) -> float:
 
 
 def is_believable(fit: Fit) -> bool:
-    """True if the values of all terms can be true."""
-    return all(term.is_believable(fit.values[term.name]) for term in fit.terms)
+    """True if the values of all terms can be true, and those that take a share of the inertia away
+    do so by accelerations whose noise is small against what they make of the wrench.
+
+    Else the noisy columns seem to weigh less than they do (errors in variables).
+    """
+    s, rows = fit.solution, fit.rows
+    made = rows.A @ fit.phi - static_wrench(fit.phi, -rows.level @ GRAVITY)
+    noisy = np.repeat(s.spectrum[:, 1:2] * np.exp(s.log_noise[:, 1]), 3, 1)
+    is_clear = (noisy * s.weight**2).sum() < CLEAR * np.square(made * s.weight).sum()
+    return all((is_clear or not term.takes_inertia)
+               and term.is_believable(fit.values[term.name]) for term in fit.terms)

@@ -55,12 +55,13 @@ class Term:
         strength: pseudo-observations that hold the scale of the prior at the data sheet's; inf: the
             scale is never learnt.
         is_inexact: True if no sensor or cable follows the law exactly.
+        takes_inertia: True if it takes a share of the inertia away.
         odds: logarithm, before the data, of terms that must earn their place.
         curved: so many of the first values its effect is not linear in.
     """
 
     name, place, odds, strength, curved = "", Place.MOVES, 0.0, np.inf, 0
-    is_inexact = False
+    is_inexact = takes_inertia = False
     sd: Array
     mean: Array
     # What it adds to the reading (n, 6) of each of the rows, for phi (10,) and values (q,).

@@ -38,7 +38,7 @@ class Wrenches:
     def _begin_anew(self) -> None:
         """Readings before count no more."""
         self._cleared, self.stuck = self.ring.cleared, list[tuple[int, int]]()
-        self._taken = self._line = self._last_mixed = self.begin = 0
+        self._taken = self._line = self._even = self._last_mixed = self.begin = 0
         self._mixed = False  # the chunk before
         self._lowest, self._highest = np.full((2, 6), np.nan)
 
@@ -63,7 +63,9 @@ class Wrenches:
             first = int(np.searchsorted(ring.stamps, max(ring.stamps[k] - LINE_NS, self._line)))
             stamps[k - start:last - start] = evened(ring.stamps[first:last], k - first)
         ring.drop(self._taken - LINE_NS)
-        return stamps[good], rows[good]
+        stamps = np.maximum.accumulate(np.append(self._even, stamps[good]))  # as lines may cross
+        self._even = int(stamps[-1])
+        return stamps[1:], rows[good]
 
     def _judge(self, stamps: IntArray, rows: Array) -> np.ndarray:
         """Which readings (m, 6) are one sensor's, chunk by chunk."""

@@ -192,6 +192,19 @@ def test_what_is_no_reading_is_left_out() -> None:
     assert [name for name, _ in wrenches.findings()] == ["samples_saturated.wrench"]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_times_of_readings_never_go_back(seed: int) -> None:
+    """Stamps are those of a network that delays readings by some milliseconds."""
+    rng, n, out = np.random.default_rng(seed), 2000, []
+    late = START + STEP * np.arange(n) + np.round(1e9 * rng.exponential(0.004, n)).astype(np.int64)
+    stamps, wrenches = np.maximum.accumulate(late) + np.arange(n), Wrenches(
+        np.full(6, 0.1), np.zeros(6))
+    for k in range(0, n, 50):
+        wrenches.ring.push(stamps[k:k + 50], rng.normal(size=(50, 6)))
+        out.append(wrenches.take(k + 50 == n)[0])
+    assert len(np.concatenate(out)) == n and (np.diff(np.concatenate(out)) >= 0).all()
+
+
 def test_after_two_publishers_nothing_of_the_other_is_left() -> None:
     for begin in range(20 * CHUNK, 21 * CHUNK):  # readings that two published
         stamps, rows = START + STEP * np.arange(100 * CHUNK), readings(100 * CHUNK) + 20.0
