@@ -20,7 +20,7 @@ from ...apps.guide.checks import Row, check_at_rest, check_by_motion, failed, pr
 from ...apps.guide.show import LONGEST_MOTION, End, Show, Wanted, interrupted, session_page
 from ...errors import InertialIdError
 from ...estimate import UNOBSERVED
-from ...io.files import config_file, report_file, write_atomically
+from ...io.files import check_outputs, config_file, report_file, write_atomically
 from ...settings import SENSORS
 from ..program import Children, stop_flag
 from ..services import TILT, TURN, describe_missing
@@ -319,14 +319,16 @@ def main() -> int:
 
 def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:
     """Find or start the node that identifies, and run a session until `stop` is set; how it ended,
-    and what was shown (raises InertialIdError: the node has ended, or does not answer)."""
+    and what was shown (raises InertialIdError: the node has ended, or does not answer, or the
+    report cannot be written)."""
     show = Show(options.yes, options.json or not sys.stdout.isatty())
+    path = report_file(options.report, Path(time.strftime(NAME)))
+    check_outputs({"--report": path}, {})  # now, not after all motions
     try:
         with Children() as children, NodeLink(options.node, stop) as link:
             link.connect(children, options.arguments, show.say)
             end = Session(link, options, show).run()
             show.step("report")
-            path = report_file(options.report, Path(time.strftime(NAME)))
             write_atomically(path, session_page(show, end))
             show.say(f"report: {path}")
             show.end(end)
