@@ -58,8 +58,8 @@ def _of_setup(error: SetupError, mass: float, likely: str) -> Reason:
         return "wrong_units.wrench", {"why": f"forces and torques are in {error.units}, as it "
                                              f"seems; they must be in N and N m{likely}"}
     numbers: dict[str, float | str] = dict(zip("xyz", error.up.tolist(), strict=True))
-    numbers |= zip(("roll", "pitch", "yaw"), Rotation.from_matrix(error.turn).as_euler(
-        "xyz", degrees=True).tolist(), strict=True)
+    angles = Rotation.from_matrix(error.turn).as_euler("xyz", degrees=True).round() + 0.0  # no -0
+    numbers |= zip(("roll", "pitch", "yaw"), angles.tolist(), strict=True)
     numbers["axes"] = " and ".join(f"F{axis} and T{axis}" for axis, sign in zip(
         "xyz", error.channels, strict=False) if sign < 0.0)
     why = FRAMES[error.kind].format(**numbers)

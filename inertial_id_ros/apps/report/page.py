@@ -125,7 +125,7 @@ def provenance_section(source: str, command: str) -> Section:
 def payload_page(result: Identification, recording: Path, command: str) -> str:
     """The report of a run, as HTML in one file (raises MissingPackage)."""
     *numbers, checks = payload_sections(result)
-    wrench = [] if result.prediction is None else [wrench_section(
+    wrench = [] if not (result.prediction and result.prediction.residuals) else [wrench_section(
         "Measured and predicted wrench", "wrench", UNSEEN, result.prediction)]
     return render(f"Payload report: {recording.name}", results.diagnose(result), [
         *numbers[:1], *wrench, *numbers[1:], checks, provenance_section(str(recording), command)])
