@@ -33,11 +33,8 @@ class InvalidSetting(InertialIdError):
 
 
 class InvalidData(InertialIdError):
-    """Arrays of the wrong shape or type, or numbers that no payload or robot explains."""
-
-
-class InvalidShape(InertialIdError):
-    """A shape that encloses no volume, is not watertight, or cannot be read."""
+    """Arrays of the wrong shape or type, numbers that no payload or robot explains, or the shape of
+    an object that encloses no volume, is not watertight, or cannot be read."""
 
 
 class InvalidModel(InertialIdError):

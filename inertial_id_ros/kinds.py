@@ -138,7 +138,7 @@ INPUTS = {
 SETUP = {
     "sign_wrong": Kind(
         "error", "the best mass is {mass:.2f} kg: the wrench has the opposite sign, or the driver "
-        "compensates more than is carried{why}", "set wrench.convention to the other of on_sensor "
+        "compensates more than is carried", "set wrench.convention to the other of on_sensor "
         "and on_environment; or the payload on the robot to 0, or precompensated.*", EVERYTHING),
     "frame_wrong": Kind(
         "error", "the wrench does not turn as its frames do{why}",

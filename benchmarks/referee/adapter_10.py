@@ -69,7 +69,7 @@ class Live:
     def __init__(self, changes: Mapping[str, Any], urdf: str = "") -> None:
         self._made = Identifier(settings(changes))
         given = self._made.settings
-        self._live = Compensation(given.compensation, given.wrench.sign)
+        self._live = Compensation(given)
         if urdf:
             self._made.set_robot_description(urdf)
 

@@ -10,7 +10,7 @@ from ..model.newton_euler import GRAVITY, regressor_of, rotation, static_wrench
 from ..motion.causal import MotionNow
 from ..motion.motion import Array, Motion
 from ..samples.ring import GAP_NS, JUMP_NS, SECOND
-from ..settings import CompensationSettings
+from ..settings import Settings
 from .latch import LoadInUse, Mode
 
 BLEND = GAP_NS / SECOND  # s, time constant by which the wrench goes over to another load; after a
@@ -22,19 +22,16 @@ class Compensation:
 
     Other threads may hand over load and motion; each is one assignment.
 
-    Args:
-        sign: of a reading against W + bias; limits: (6,) at which a reading saturates.
-
     Attributes:
         load: that is removed; it never changes itself.
         motion: of the sensor, to which samples are given; None: it is not known.
         silence: kind of the reason why the newest wrench was not compensated; empty: it was.
     """
 
-    def __init__(self, settings: CompensationSettings, sign: float, limits: Array | None = None
-                 ) -> None:
-        self.settings, self._sign = settings, sign
-        self._limits = np.full(6, np.inf) if limits is None else limits
+    def __init__(self, settings: Settings) -> None:
+        self._terms, self._sign = settings.compensation.terms, settings.wrench.sign
+        limits = np.repeat(settings.wrench.range, 3)
+        self._limits = np.where(limits > 0.0, limits, np.inf)
         self.load, self.silence = LoadInUse(), "payload_unknown"
         self.motion: MotionNow | None = None
         self._newest = self._since = 0
@@ -71,7 +68,7 @@ class Compensation:
         if load.mode is Mode.SILENT:
             return load.reason
         now = None if motion is None else motion.at(
-            stamp - round(1e9 * load.setup.delay), self.settings.terms)
+            stamp - round(1e9 * load.setup.delay), self._terms)
         if now is None:
             return "motion_unknown"
         removed = self._sign * self._of_load(load, now, step)

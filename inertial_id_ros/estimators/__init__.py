@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from importlib import import_module
 from typing import NamedTuple, cast
 
-from ..errors import InvalidSetting, InvalidShape
+from ..errors import InvalidData, InvalidSetting
 from ..geometry.shape import Shape
 from ..inertia import Array
 from ..model.problem import Problem
@@ -41,9 +41,9 @@ class Estimator(ABC):
                                  f"estimator.method '{asked.method}' it must be 'noise'")
 
     def check(self, shape: Shape | None) -> None:
-        """Raises InvalidShape where a shape is needed and missing."""
+        """Raises InvalidData where a shape is needed and missing."""
         if self.needs_shape and shape is None:
-            raise InvalidShape(f"estimator.method '{self.settings.estimator.method}' needs the "
+            raise InvalidData(f"estimator.method '{self.settings.estimator.method}' needs the "
                                "shape of the object; set shape.type, or call set_shape")
 
     @abstractmethod
@@ -52,7 +52,7 @@ class Estimator(ABC):
 
         Raises:
             NotEnoughData: the data do not determine an answer, or no positive mass fits them.
-            InvalidShape: a shape is needed and missing.
+            InvalidData: a shape is needed and missing.
         """
 
 

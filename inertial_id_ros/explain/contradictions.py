@@ -39,9 +39,7 @@ def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float =
     error, mass = explained.error, float(explained.phi[0])
     sd = float(np.sqrt(explained.wide_covariance[0, 0]))
     if error.kind not in ACCOUNTED:
-        others = {other.kind for other in explained.alternatives} - {error.kind}
-        likely = f" (as likely: {', '.join(sorted(others))})" if others else ""
-        return [_of_setup(error, mass, likely)]
+        return [_of_setup(error, mass)]
     out = [*_of_body(explained.wide_phi, explained.wide_covariance),
            *_of_frame(explained, sheet)]
     if reference_mass and abs(mass - reference_mass) > SIGNIFICANT * sd + SHARE * reference_mass:
@@ -50,13 +48,13 @@ def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float =
     return out
 
 
-def _of_setup(error: SetupError, mass: float, likely: str) -> Reason:
+def _of_setup(error: SetupError, mass: float) -> Reason:
     """An error of the set-up by whose correction a mass is found [kg]."""
     if error.kind == "sign_wrong":
-        return _less_than_nothing(-mass, likely)
+        return _less_than_nothing(-mass)
     if error.kind == "wrong_units":
         return "wrong_units.wrench", {"why": f"forces and torques are in {error.units}, as it "
-                                             f"seems; they must be in N and N m{likely}"}
+                                             "seems; they must be in N and N m"}
     numbers: dict[str, float | str] = dict(zip("xyz", error.up.tolist(), strict=True))
     angles = Rotation.from_matrix(error.turn).as_euler("xyz", degrees=True).round() + 0.0  # no -0
     numbers |= zip(("roll", "pitch", "yaw"), angles.tolist(), strict=True)
@@ -66,14 +64,14 @@ def _of_setup(error: SetupError, mass: float, likely: str) -> Reason:
     if error.kind == "gravity_elsewhere" and error.up[2] < -np.cos(SMALLEST):
         why += ("; or the driver compensates more than is carried, which looks the same: set its "
                 "payload to 0, or precompensated.*")
-    return f"frame_wrong.{error.kind}", {**numbers, "why": f": {why}{likely}"}
+    return f"frame_wrong.{error.kind}", {**numbers, "why": f": {why}"}
 
 
-def _less_than_nothing(mass: float, likely: str = "") -> Reason:
+def _less_than_nothing(mass: float) -> Reason:
     """The opposite sign of a payload that hardly weighs anything is no likely error: a driver that
     compensates what is carried leaves as little, of either sign."""
     if abs(mass) > LIGHT:
-        return "sign_wrong", {"mass": mass, "why": likely}
+        return "sign_wrong", {"mass": mass}
     return "payload_not_added", {"why": f"the mass fits as {mass:.3f} kg, as where the driver "
                                         "compensates all that is carried"}
 

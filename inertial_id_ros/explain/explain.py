@@ -37,7 +37,6 @@ class Explanation:
         models: the most probable first; best, error: its fit, and the error of the set-up, which is
             corrected in all of these.
         probability: of each term that had to earn its place.
-        alternatives: errors that are about as probable: the motion does not tell them apart.
         unknown, surprise: what the best fit does not explain, and that over the data sheet.
         sheet: of the sensor.
     """
@@ -50,7 +49,6 @@ class Explanation:
     best: Fit
     error: SetupError
     probability: dict[str, float]
-    alternatives: tuple[SetupError, ...]
     unknown: Unknown
     surprise: float
     sheet: Sheet
@@ -100,16 +98,14 @@ def explain(window: Window, sheet: Sheet, region: Region | None,
     """
     prior = Prior(sheet, region)
     if known is not None:
-        return _averaged(_fitted_anew(window, prior, known.models), sheet, known.alternatives)
+        return _averaged(_fitted_anew(window, prior, known.models), sheet)
     ranked = rivals(window, prior)
     top = ranked[0].odds
     models = max((_search(model, prior) for model in ranked if model.odds == top or (
         not model.error.kind and model.odds > top - AHEAD)), key=lambda some: some[0].odds)
     if models[0].fit.rows.window.used.sum() != window.used.sum():  # rivals share bins
         models = _fitted_anew(window, prior, models)
-    return _averaged(models, sheet, tuple(
-        r.error for r in ranked if r.error.kind and r.error is not models[0].error
-        and r.odds > top - DECIDED))
+    return _averaged(models, sheet)
 
 
 def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[Model]:
@@ -128,8 +124,7 @@ def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[
     return _likely(out)
 
 
-def _averaged(models: Sequence[Model], sheet: Sheet, alternatives: tuple[SetupError, ...]
-              ) -> Explanation:
+def _averaged(models: Sequence[Model], sheet: Sheet) -> Explanation:
     """The average, tempered."""
     odds, best = np.array([m.odds for m in models]), models[0].fit
     weights = np.exp((odds - odds[0]) / TEMPER)
@@ -148,7 +143,7 @@ def _averaged(models: Sequence[Model], sheet: Sheet, alternatives: tuple[SetupEr
         moved = np.linalg.inv(report_jacobian(phi))[:, 1:4]
         wide_covariance = wide_covariance + LEVER**2 * moved @ moved.T
     return Explanation(phi, covariance, wide_phi, wide_covariance, tuple(models), best,
-                       models[0].error, probability, alternatives, unknown(best, sheet),
+                       models[0].error, probability, unknown(best, sheet),
                        surprise(best, sheet), sheet)
 
 

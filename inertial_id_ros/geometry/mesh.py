@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidShape
+from ..errors import InvalidData
 from ..extras import optional_packages
 from ..inertia import Array
 from ..io.files import user_path
@@ -30,16 +30,16 @@ def load_mesh(path: Path, scale: float = 1.0) -> "trimesh.Trimesh":
     """A triangle mesh file (STL, PLY, OBJ, OFF), scaled to metres.
 
     Raises:
-        InvalidShape: no such file, or no mesh.
+        InvalidData: no such file, or no mesh.
     """
     if not os.path.isfile(path):  # that of a Path raises where a folder may not be read
-        raise InvalidShape(f"mesh file {path} does not exist")
+        raise InvalidData(f"mesh file {path} does not exist")
     kind, size = path.suffix.lower().lstrip("."), path.stat().st_size
     if kind not in MESH_KINDS:
-        raise InvalidShape(f"mesh file {path} is of kind '{kind}'; allowed: "
+        raise InvalidData(f"mesh file {path} is of kind '{kind}'; allowed: "
                            + ", ".join(MESH_KINDS))
     if size > MAX_MESH_BYTES:
-        raise InvalidShape(f"mesh file {path} has {size} bytes; at most {MAX_MESH_BYTES} are "
+        raise InvalidData(f"mesh file {path} has {size} bytes; at most {MAX_MESH_BYTES} are "
                            "allowed")
     with optional_packages("a shape from a mesh"):
         import trimesh
@@ -53,9 +53,9 @@ def load_mesh(path: Path, scale: float = 1.0) -> "trimesh.Trimesh":
     except Exception as error:  # readers of many formats raise many kinds
         # Where the text is that of a missing module, the reader guesses what text this is.
         why = "it is damaged" if isinstance(error, ModuleNotFoundError) else str(error)[:200]
-        raise InvalidShape(f"mesh file {path} cannot be read: {why}") from error
+        raise InvalidData(f"mesh file {path} cannot be read: {why}") from error
     if not isinstance(mesh, trimesh.Trimesh) or not len(mesh.faces):
-        raise InvalidShape(f"mesh file {path} holds no triangles; ~/set_shape takes points, too")
+        raise InvalidData(f"mesh file {path} holds no triangles; ~/set_shape takes points, too")
     mesh.apply_scale(scale)
     return mesh
 
@@ -65,7 +65,7 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
     `root/<package>/...` under one of these folders; none: those of the packages installed.
 
     Raises:
-        InvalidShape: empty, another scheme, or a package that is not under the roots.
+        InvalidData: empty, another scheme, or a package that is not under the roots.
     """
     scheme, divider, rest = resource.partition("://")
     if resource and not divider:
@@ -76,7 +76,7 @@ def resolve_resource(resource: str, roots: tuple[Path, ...] = ()) -> Path:
         path = root / unquote(rest).lstrip("/")
         if os.path.isfile(path):
             return path
-    raise InvalidShape(f"shape.mesh is '{resource[:200]}'; allowed: a path, file:///..., or "
+    raise InvalidData(f"shape.mesh is '{resource[:200]}'; allowed: a path, file:///..., or "
                        "package://... of an installed package")
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 from scipy.spatial.distance import cdist
 
-from ..errors import InvalidShape
+from ..errors import InvalidData
 from ..extras import optional_packages
 from ..inertia import Array
 
@@ -24,12 +24,12 @@ def corners(points: Array) -> Array:
     """Corners (m, 3) of the convex hull of points (n, 3).
 
     Raises:
-        InvalidShape: fewer than four points, or all in one plane.
+        InvalidData: fewer than four points, or all in one plane.
     """
     try:
         return points[ConvexHull(points).vertices]
     except (QhullError, ValueError):
-        raise InvalidShape(f"{len(points)} points enclose no volume; at least four that are not in "
+        raise InvalidData(f"{len(points)} points enclose no volume; at least four that are not in "
                            "one plane are needed") from None
 
 

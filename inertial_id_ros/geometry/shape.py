@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from ..errors import InvalidShape
+from ..errors import InvalidData
 from ..extras import optional_packages
 from ..inertia import PARAMETERS, Array, phi_from_body, point_columns, transform_phi
 from ..limits import FARTHEST, MAX_FACES, MAX_POINTS, THINNEST
@@ -40,7 +40,7 @@ class Shape:
         parts: surfaces (k, 3) of the convex primitives it is made of; empty: it is one.
 
     Raises:
-        InvalidShape: it reaches farther than any robot, or is too thin.
+        InvalidData: it reaches farther than any robot, or is too thin.
     """
 
     points: Array
@@ -54,7 +54,7 @@ class Shape:
     def __post_init__(self) -> None:
         _check_reach(self.name, float(np.abs(self.bounds).max()))
         if not self.lengths.min() >= THINNEST:
-            raise InvalidShape(f"{self.name} is {self.lengths.min():.4g} m thin; allowed: at least "
+            raise InvalidData(f"{self.name} is {self.lengths.min():.4g} m thin; allowed: at least "
                                f"{THINNEST:g} m (are the units metres?)")
 
     @cached_property
@@ -97,7 +97,7 @@ class Shape:
         """The shape moved by a homogeneous transform (4, 4); as a bound or not (None: as it was).
 
         Raises:
-            InvalidShape: it moves farther than any robot reaches.
+            InvalidData: it moves farther than any robot reaches.
         """
         matrix = np.asarray(pose, dtype=float)
         turn, shift = matrix[:3, :3], matrix[:3, 3]
@@ -110,19 +110,19 @@ class Shape:
 
 
 def _check_reach(name: str, far: float) -> None:
-    """Raise InvalidShape where a distance [m] is one of no robot, before squares of it overflow."""
+    """Raise InvalidData where a distance [m] is one of no robot, before squares of it overflow."""
     if not far <= FARTHEST:
-        raise InvalidShape(f"{name} reaches {far:.4g} m from the sensor; allowed: at most "
+        raise InvalidData(f"{name} reaches {far:.4g} m from the sensor; allowed: at most "
                            f"{FARTHEST:g} m (are the units metres?)")
 
 
 def check_sizes(kind: str, sizes: Array) -> None:
-    """Raises InvalidShape for an unknown kind, or sizes (k,) [m] that do not fit it."""
+    """Raises InvalidData for an unknown kind, or sizes (k,) [m] that do not fit it."""
     if kind not in SIZES:
-        raise InvalidShape(f"shape type is '{kind}'; allowed: {', '.join(SIZES)}")
+        raise InvalidData(f"shape type is '{kind}'; allowed: {', '.join(SIZES)}")
     if sizes.shape != (SIZES[kind],) or not (
             (sizes >= THINNEST) & (sizes <= FARTHEST)).all():  # no number is neither
-        raise InvalidShape(f"a {kind} has sizes {sizes.tolist()} m; allowed: {SIZES[kind]} of "
+        raise InvalidData(f"a {kind} has sizes {sizes.tolist()} m; allowed: {SIZES[kind]} of "
                            f"{THINNEST:g} to {FARTHEST:g} m")
 
 
@@ -134,7 +134,7 @@ def shape_from_primitive(kind: str, size: ArrayLike, pose: ArrayLike,
         pose: homogeneous transform (4, 4) from the primitive's centre to the sensor frame.
 
     Raises:
-        InvalidShape: unknown kind, or sizes that do not fit it.
+        InvalidData: unknown kind, or sizes that do not fit it.
     """
     with optional_packages("a shape"):
         import trimesh
@@ -153,24 +153,24 @@ def shape_from_mesh(mesh: "trimesh.Trimesh", pose: ArrayLike, bounding: bool = F
     """The region that a watertight mesh encloses, placed by pose (4, 4) in the sensor frame.
 
     Raises:
-        InvalidShape: the mesh is open, encloses no volume, or is too large.
+        InvalidData: the mesh is open, encloses no volume, or is too large.
     """
     if len(mesh.faces) > MAX_FACES:
-        raise InvalidShape(f"{name} has {len(mesh.faces)} faces; at most {MAX_FACES} are allowed")
+        raise InvalidData(f"{name} has {len(mesh.faces)} faces; at most {MAX_FACES} are allowed")
     if not mesh.is_watertight or not mesh.is_winding_consistent:
-        raise InvalidShape(f"{name} is not a watertight mesh ({len(mesh.faces)} faces), so it has "
+        raise InvalidData(f"{name} is not a watertight mesh ({len(mesh.faces)} faces), so it has "
                            "no inside; repair it, or give a bounding box instead")
     _check_reach(name, float(np.abs(mesh.bounds).max()))
     if mesh.volume < 0.0:
         mesh = mesh.copy()
         mesh.invert()
     if not mesh.volume > 0.0:
-        raise InvalidShape(f"{name} encloses no volume ({mesh.volume:g} m^3)")
+        raise InvalidData(f"{name} encloses no volume ({mesh.volume:g} m^3)")
     unit = phi_from_body(1.0, mesh.center_mass, mesh.moment_inertia / mesh.volume)
     axes = grid_axes(mesh.bounds, mesh.volume / POINTS)  # along which its faces often lie
     points = grid_points(axes)[is_interior(np.asarray(mesh.triangles), axes)]
     if len(points) < PARAMETERS:
-        raise InvalidShape(f"{name} is too thin to sample its inside ({len(points)} points "
+        raise InvalidData(f"{name} is too thin to sample its inside ({len(points)} points "
                            "found); give a bounding box instead")
     surface = np.concatenate([corners(np.asarray(mesh.vertices)),
                               mesh.sample(POINTS, seed=np.random.default_rng(0))])
@@ -183,11 +183,11 @@ def shape_from_points(points: ArrayLike) -> Shape:
     POINTS so many stand for all, but in the moments of the filled body.
 
     Raises:
-        InvalidShape: fewer than four points, points in one plane, or values that are not finite.
+        InvalidData: fewer than four points, points in one plane, or values that are not finite.
     """
     cloud = np.asarray(points, dtype=float).reshape(-1, 3)
     if not 4 <= len(cloud) <= MAX_POINTS or not np.isfinite(cloud).all():
-        raise InvalidShape(f"a shape of points needs 4 to {MAX_POINTS} finite ones, got "
+        raise InvalidData(f"a shape of points needs 4 to {MAX_POINTS} finite ones, got "
                            f"{len(cloud)}")
     _check_reach("the shape of points", float(np.abs(cloud).max()))
     some = cloud
@@ -201,7 +201,7 @@ def join_shapes(shapes: Sequence[Shape]) -> Shape:
     """One shape of several convex ones, filled as one body where they overlap.
 
     Raises:
-        InvalidShape: one that another holds all of.
+        InvalidData: one that another holds all of.
     """
     if len(shapes) == 1:
         return shapes[0]
@@ -213,7 +213,7 @@ def join_shapes(shapes: Sequence[Shape]) -> Shape:
             np.any(shape.points @ hull[:, :3].T + hull[:, 3] > 0.0, axis=1)
             for hull in hulls[:k])], axis=0))
         if not owned[-1].any():
-            raise InvalidShape(f"part {k + 1} of the shape ({shape.name}) lies within the others")
+            raise InvalidData(f"part {k + 1} of the shape ({shape.name}) lies within the others")
     own, parts = np.concatenate(owned), tuple(shape.surface for shape in shapes)
     points = np.concatenate([shape.points for shape in shapes])[own]
     size = np.concatenate([shape.volumes for shape in shapes])[own]
@@ -228,7 +228,7 @@ def shape_from_settings(settings: ShapeSettings) -> Shape | None:
     """The shape that the settings describe; None for type ``none``.
 
     Raises:
-        InvalidShape: wrong size for the type, unreadable file, or a mesh that is not watertight.
+        InvalidData: wrong size for the type, unreadable file, or a mesh that is not watertight.
     """
     if settings.type == "none":
         return None
@@ -240,7 +240,7 @@ def shape_from_settings(settings: ShapeSettings) -> Shape | None:
     center, rpy = (np.asarray(values) if any(values) else np.zeros(3 * count)
                    for values in (settings.center, settings.rpy))
     if len(center) != 3 * count or len(rpy) != 3 * count:
-        raise InvalidShape(f"shape.center has {len(settings.center)} and shape.rpy "
+        raise InvalidData(f"shape.center has {len(settings.center)} and shape.rpy "
                            f"{len(settings.rpy)} numbers; allowed: three for each {settings.type}, "
                            f"{3 * count} in all (shape.size has {len(settings.size)})")
     poses = np.tile(np.eye(4), (count, 1, 1))

@@ -3,13 +3,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from numpy.typing import ArrayLike
 
+from ..compensation.latch import LoadInUse
+from ..compensation.live import Compensation
 from ..errors import InvalidData, InvalidSetting
 from ..io.fields import as_names, as_rows, as_stamps
 from ..io.inputs import Edges, JointStates, Samples, Wrenches
 from ..model.tool import Tool
+from ..motion.causal import MotionNow
+from ..motion.robot import Chain
 from . import identifier
 
 
@@ -33,6 +38,8 @@ class Identifier(identifier.Identifier):
         >>> identifier.solve().reason
         "no usable wrench received on 'wrench'"
     """
+
+    _moved_by: Chain | None = None  # of `compensate`
 
     def add_joint_states(self, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
                          efforts: ArrayLike | None = None) -> None:
@@ -64,6 +71,29 @@ class Identifier(identifier.Identifier):
         times = as_stamps("transforms", stamps)
         self._add(("transforms", parent, child), Edges(
             times, parent, child, as_rows("poses", poses, (len(times), 7))))
+
+    @property
+    def load(self) -> LoadInUse:
+        """What may be removed from the wrench, by all samples that were added."""
+        self._update()
+        return self.course.load
+
+    def compensate(self, stamp: int, names: Sequence[str], positions: Sequence[float],
+                   frame_id: str, wrench: Sequence[float]) -> list[float] | None:
+        """A wrench (6,) without `load`, in the same frame and sign, with the positions of joints at
+        its stamp [ns]; None: nothing may be removed. Stamps increase. Nothing is learnt from it:
+        add the same samples in blocks."""
+        live, chain = self._live, self.streams.chain
+        live.load = self.load
+        if chain is not self._moved_by:
+            self._moved_by, live.motion = chain, None if chain is None else MotionNow(chain)
+        if live.motion is not None:
+            live.motion.update(stamp, names, positions)
+        return live.compensate(stamp, frame_id, wrench)
+
+    @cached_property
+    def _live(self) -> Compensation:
+        return Compensation(self.settings)
 
     def set_tool(self, tool: Tool | None) -> None:
         """Identify the object without this tool from the next samples on; None: all there is."""

@@ -184,7 +184,7 @@ class Identifier:
 
     def believe(self, beliefs: Beliefs) -> None:
         """Estimates from now on are by other beliefs; where the driver compensates another
-        payload, what was measured before counts no more (raises InvalidShape: the estimator needs
+        payload, what was measured before counts no more (raises InvalidData: the estimator needs
         a shape, and these have none)."""
         self._update()
         before = self.beliefs.removed

@@ -8,7 +8,7 @@ from typing import Any
 import pinocchio as pin
 
 from ..apps.excitation.arm import obstacle
-from ..errors import InvalidShape, printable
+from ..errors import InvalidData, printable
 from ..inertia import Array
 from .conversions import PRIMITIVES, mesh_arrays, pose_matrix
 from .program import find_type
@@ -44,7 +44,7 @@ class SceneWatch:
         service = next((name for name, kind in self._client.services().items()
                         if kind == SERVICE), "")
         if (service or SCENE in self._client.topics().values()) and find_type(SCENE) is None:
-            raise InvalidShape("a planning scene is published, and moveit_msgs is not installed "
+            raise InvalidData("a planning scene is published, and moveit_msgs is not installed "
                                "here: its objects are not known")
         whole = self._whole if not service else self._client.call(
             SERVICE, service, {}, ANSWER, TIMES).scene
@@ -60,24 +60,24 @@ class SceneWatch:
 
 
 def read_obstacles(scene: Any, find_frame: Callable[[str], Array]) -> list[pin.GeometryObject]:
-    """All objects of a whole scene (raises InvalidShape: an octomap, a plane, a cone; InvalidData:
-    a pose). find_frame: (4, 4) from axes of a frame to those of the description's root."""
+    """All objects of a whole scene (raises InvalidData: an octomap, a plane, a cone, or a
+    pose). find_frame: (4, 4) from axes of a frame to those of the description's root."""
     if scene.is_diff:
-        raise InvalidShape("the planning scene is a difference; ask for the whole scene")
+        raise InvalidData("the planning scene is a difference; ask for the whole scene")
     if len(scene.world.octomap.octomap.data):
-        raise InvalidShape("the planning scene has an octomap, which cannot be used; remove it, or "
+        raise InvalidData("the planning scene has an octomap, which cannot be used; remove it, or "
                            "give what it stands for as boxes")
     obstacles = list[pin.GeometryObject]()
     for item in scene.world.collision_objects:
         if item.operation in (REMOVED, REMOVED[0]):
             continue
         if item.planes:
-            raise InvalidShape(f"object '{item.id}' has a plane; set the height of the floor "
+            raise InvalidData(f"object '{item.id}' has a plane; set the height of the floor "
                                "instead")
         place = find_frame(item.header.frame_id) @ pose_matrix(item.pose)
         for shape, pose in zip(item.primitives, item.primitive_poses, strict=True):
             if shape.type not in PRIMITIVES:
-                raise InvalidShape(f"object '{item.id}' has a primitive of type {shape.type}; "
+                raise InvalidData(f"object '{item.id}' has a primitive of type {shape.type}; "
                                    f"allowed: {', '.join(PRIMITIVES.values())}")
             obstacles.append(obstacle(item.id, PRIMITIVES[shape.type], tuple(
                 map(float, shape.dimensions)), place @ pose_matrix(pose)))

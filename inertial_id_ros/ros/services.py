@@ -18,7 +18,7 @@ from std_srvs.srv import Trigger
 from inertial_id_ros.action import Identify
 from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
-from ..errors import InertialIdError, InvalidData, InvalidShape, NotEnoughData, printable
+from ..errors import InertialIdError, InvalidData, NotEnoughData, printable
 from ..estimate import CONFIDENCE_95, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..extras import optional_packages
 from ..geometry.mesh import load_mesh, resolve_resource
@@ -210,7 +210,7 @@ class Services:
 
 
 def read_shape(request: Any) -> Shape | None:
-    """The shape of a request, in its frame_id; None: forget it (InvalidShape, InvalidData)."""
+    """The shape of a request, in its frame_id; None: forget it (raises InvalidData)."""
     mesh, primitive = request.mesh, request.primitive
     given = [name for name, is_there in (
         ("primitive", primitive.type), ("mesh", len(mesh.triangles) or len(mesh.vertices)),
@@ -218,7 +218,7 @@ def read_shape(request: Any) -> Shape | None:
     if not given:
         return None
     if len(given) > 1:
-        raise InvalidShape(f"the request gives {' and '.join(given)}; give exactly one")
+        raise InvalidData(f"the request gives {' and '.join(given)}; give exactly one")
     if given == ["primitive"]:
         kind = conversions.PRIMITIVES.get(primitive.type, f"primitive of type {primitive.type}")
         # Messages give the height of a cylinder first.
@@ -227,7 +227,7 @@ def read_shape(request: Any) -> Shape | None:
     elif given == ["mesh"]:
         vertices, faces = conversions.mesh_arrays(mesh)
         if not np.isfinite(vertices).all() or not 0 <= faces.max(initial=-1) < len(vertices):
-            raise InvalidShape("mesh.vertices must be finite, and mesh.triangles name some of them "
+            raise InvalidData("mesh.vertices must be finite, and mesh.triangles name some of them "
                                f"(it has {len(vertices)})")
         with optional_packages("a shape from a mesh"):
             import trimesh
@@ -235,7 +235,7 @@ def read_shape(request: Any) -> Shape | None:
     elif given == ["mesh_resource"]:
         scale = request.mesh_scale or 1.0
         if not 0.0 < scale < np.inf:
-            raise InvalidShape(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
+            raise InvalidData(f"mesh_scale is {scale:g}; allowed: above 0, or 0 for 1")
         path = resolve_resource(request.mesh_resource)
         shape = shape_from_mesh(load_mesh(path, scale), np.eye(4), False, path.name)
     else:

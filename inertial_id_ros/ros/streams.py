@@ -81,9 +81,7 @@ class IoThread:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=spin, args=(self._executor, self._stop),
                                         name="io", daemon=True)
-        limits = np.repeat(settings.wrench.range, 3)
-        self._live = Compensation(settings.compensation, settings.wrench.sign,
-                                  np.where(limits > 0.0, limits, np.inf))
+        self._live = Compensation(settings)
         self._since = time.monotonic()  # when a load of this mode came into use
         self._of_identifier, self._is_withheld = LoadInUse(), False
         self._moved_by: object = None  # what the motion that is used comes from

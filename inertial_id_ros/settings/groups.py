@@ -4,7 +4,6 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from ..errors import InvalidSetting
 from .spec import ANGLE, PAIR, Vector, setting
 
 
@@ -315,18 +314,6 @@ class ApplySettings:
     max_com: ClassVar[float] = 1.0  # m, of a centre of mass that is sent; beyond, a unit is wrong
     rest_speed: ClassVar[float] = 0.02  # of a joint [rad/s or m/s]; nothing is sent in motion
     timeout: ClassVar[float] = 10.0  # longest wait for each answer of the target [s]
-
-    @property
-    def schedule(self) -> int:
-        """Number of the payload schedule (raises InvalidSetting where `tool` is none)."""
-        try:
-            number = int(self.tool or 1)
-        except ValueError:
-            number = 0
-        if not 1 <= number <= 100:
-            raise InvalidSetting(f"apply.tool is '{self.tool[:100]}'; FANUC numbers its payload "
-                                 "schedules: 1 to 100")
-        return number
 
 
 @dataclass(frozen=True)

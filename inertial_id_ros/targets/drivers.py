@@ -226,7 +226,11 @@ class Fanuc(Target):
 
     def send(self, values: Values) -> None:
         moments = np.diagonal(tensor_from_six(values[INERTIA])).tolist()
-        self.call({"payload_schedule_id": self.settings.apply.schedule, "mass": values[MASS],
+        tool = self.settings.apply.tool or "1"
+        if tool not in map(str, range(1, 101)):
+            raise InvalidSetting(f"apply.tool is '{tool[:100]}'; FANUC numbers its payload "
+                                 "schedules: 1 to 100")
+        self.call({"payload_schedule_id": int(tool), "mass": values[MASS],
                    **{f"cg_{axis}": x for axis, x in _xyz(values[COM]).items()},
                    **{f"in_{axis}": x for axis, x in _xyz(moments).items()}})
 

@@ -31,14 +31,11 @@ from scenes import (
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.simulation.cobot import ArmEngine
-from inertial_id_ros.compensation.live import Compensation
-from inertial_id_ros.errors import InvalidShape
+from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
-from inertial_id_ros.identify.identifier import Identifier
+from inertial_id_ros.identify import Identifier
 from inertial_id_ros.inertia import body_from_phi, six_from_tensor
 from inertial_id_ros.io.inputs import JointStates, Wrenches
-from inertial_id_ros.motion.causal import MotionNow
-from inertial_id_ros.motion.frames import chain_of
 from inertial_id_ros.settings import Settings
 
 MOUNT = pin.SE3(pin.rpy.rpyToMatrix(0.4, -0.9, 2.0), np.array([0.03, -0.02, 0.08]))
@@ -167,7 +164,7 @@ def test_settings_and_what_the_driver_compensates_may_change_while_it_runs() -> 
     second = made.solve()
     assert isinstance(second, Estimate) and second.method == "lmi"
     np.testing.assert_allclose(second.report[:4], first.report[:4], atol=1e-3)
-    with pytest.raises(InvalidShape):
+    with pytest.raises(InvalidData):
         made.set_settings(settings(estimator__method="entropic"))
     assert made.settings.estimator.method == "lmi"
     made.set_settings(settings(precompensated__mass=0.5))
@@ -243,14 +240,13 @@ def test_blocks_rate_and_questions_do_not_matter() -> None:
 # ---- what happens to the payload, and the load to remove -----------------------------------------
 
 
-def compensated(live: Compensation, part: list[Any]) -> list[float]:
+def compensated(made: Identifier, part: list[Any]) -> list[float]:
     """Sizes of the forces [N] that are left of a block of joint states and one of wrenches."""
     by_type, out = {type(some): some for some in part}, []
     q, y = by_type[JointStates], by_type[Wrenches]
     for stamp, positions, row in zip(y.stamps.tolist(), q.positions.tolist(), y.rows.tolist(),
                                      strict=True):
-        live.motion.update(stamp, NAMES, positions)
-        got = live.compensate(stamp, FRAME, row)
+        got = made.compensate(stamp, NAMES, positions, FRAME, row)
         out += [] if got is None else [float(np.linalg.norm(got[:3]))]
     return out
 
@@ -258,15 +254,12 @@ def compensated(live: Compensation, part: list[Any]) -> list[float]:
 def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None:
     made = Identifier(Settings())
     made.set_robot_description(URDF)
-    live = Compensation(made.settings.compensation, -1.0)
-    live.motion = MotionNow(chain_of(URDF, FRAME))
     changes: list[float] = []
     late: list[float] = []
     before: set[str] = set()
     for now, part in gripped().blocks(0.1):
-        late += [size for size in compensated(live, part) if now > RELEASE + 3.0]
+        late += [size for size in compensated(made, part) if now > RELEASE + 3.0]
         made.add_arrays(part)
-        live.load = made.course.load
         names = {finding.name for finding in made.findings()}
         changes += [now] if "payload_changed" in names - before else []
         before = names
@@ -348,8 +341,5 @@ def test_a_payload_that_the_driver_compensates_is_part_of_the_sum(terms: str) ->
     assert isinstance(outcome, Estimate)
     gap = np.abs(outcome.report - truth)
     assert gap[0] < 0.01 * truth[0] and (gap[:4] < 3.0 * outcome.sigma[:4]).all()
-    live = Compensation(made.settings.compensation, -1.0)
-    live.motion = MotionNow(chain_of(URDF, FRAME))
-    live.load = made.course.load
-    off = [size for _, part in samples.blocks() for size in compensated(live, part)]
+    off = [size for _, part in samples.blocks() for size in compensated(made, part)]
     assert len(off) > 1000 and np.median(off) < 0.5

@@ -33,7 +33,7 @@ def true_load(**more: object) -> LoadInUse:
 
 def made(load: LoadInUse | None = None, **settings: object) -> Compensation:
     changes = {f"compensation.{name}": value for name, value in settings.items()}
-    out = Compensation(Settings().replace(changes).compensation, -1.0, np.full(6, 500.0))
+    out = Compensation(Settings().replace({"wrench.range": (500.0, 500.0), **changes}))
     out.motion = MotionNow(chain_of(URDF, FRAME))
     out.load = load or true_load()
     return out

@@ -12,7 +12,7 @@ from problems import motion_from_arrays
 from scenes import BODY, FRAME, NAMES, URDF, record, settings
 from scipy.stats import truncnorm
 
-from inertial_id_ros.errors import InvalidSetting, InvalidShape
+from inertial_id_ros.errors import InvalidData, InvalidSetting
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, Estimate, judge, limits
 from inertial_id_ros.estimators import create
 from inertial_id_ros.explain.explain import Explanation, explain
@@ -95,7 +95,7 @@ def explanation() -> tuple[Explanation, Settings]:
 
 def test_a_shape_that_the_estimator_needs_stays() -> None:
     made = Identifier(settings(**SHAPE, estimator__method="entropic"))
-    with pytest.raises(InvalidShape):
+    with pytest.raises(InvalidData):
         made.believe(replace(made.beliefs, shape=None))
     assert made.beliefs.shape is not None
 

@@ -24,7 +24,7 @@ from problems import (
 )
 from scipy.optimize import nnls
 
-from inertial_id_ros.errors import InvalidShape, NotEnoughData
+from inertial_id_ros.errors import InvalidData, NotEnoughData
 from inertial_id_ros.estimators import entropic, pmd
 from inertial_id_ros.estimators.reference_body import (
     MARGIN,
@@ -128,7 +128,7 @@ def test_the_wrong_sign_gives_a_reason_and_no_body(name):
 @pytest.mark.parametrize("name", ["entropic", "pmd"])
 def test_estimators_that_need_a_shape_say_so(name):
     problem, _ = random_case(0)
-    with pytest.raises(InvalidShape, match=name):
+    with pytest.raises(InvalidData, match=name):
         estimator(name).solve(problem, None)
 
 

@@ -11,7 +11,7 @@ import trimesh
 from problems import pose_at
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.errors import InvalidShape
+from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.geometry import mesh as mesh_module
 from inertial_id_ros.geometry.mesh import (
     grid_axes,
@@ -96,7 +96,7 @@ def test_settings_describe_a_shape(tmp_path):
 def test_an_open_mesh_has_no_inside():
     mesh = trimesh.creation.box()
     mesh.update_faces(np.arange(len(mesh.faces)) > 0)
-    with pytest.raises(InvalidShape, match="watertight"):
+    with pytest.raises(InvalidData, match="watertight"):
         shape_from_mesh(mesh, np.eye(4))
 
 
@@ -105,7 +105,7 @@ def test_an_open_mesh_has_no_inside():
     ((0.2, 615045.0, 0.3), 0.0), ((1e17, 1.0, 1.0), 0.0), ((1e-10, 0.2, 0.2), 0.0),
     ((0.1, 0.1, 0.1), 1e6), ((0.1, 0.1, 0.1), 1e200)])
 def test_shapes_that_no_robot_carries_are_refused(size: tuple[float, ...], center: float) -> None:
-    with pytest.raises(InvalidShape, match="allowed: "):
+    with pytest.raises(InvalidData, match="allowed: "):
         shape_from_primitive("box", size, pose_at([center, 0.0, 0.0]))
 
 
@@ -150,14 +150,14 @@ def test_several_primitives_of_the_settings_are_one_shape() -> None:
     {"shape.size": (0.1,) * 6, "shape.center": (0.0, 0.0, 0.1)}])
 def test_numbers_that_do_not_fit_are_refused(wrong: dict[str, tuple[float, ...]]) -> None:
     settings = Settings().replace({"shape.type": "box", "shape.size": (0.1, 0.1, 0.1), **wrong})
-    with pytest.raises(InvalidShape):
+    with pytest.raises(InvalidData):
         shape_from_settings(settings.shape)
 
 
 def test_a_file_of_points_is_refused(tmp_path):
     file = tmp_path / "scan.ply"
     trimesh.PointCloud(np.eye(3)).export(file)
-    with pytest.raises(InvalidShape):
+    with pytest.raises(InvalidData):
         load_mesh(file)
 
 
@@ -194,7 +194,7 @@ def test_a_tube_and_a_cavity_stay_empty() -> None:
     "http://h/x.stl", "file://host{0}/folder/x.stl", "package://~root/x.stl",
     "package://robot:1/x.stl", "package://robot/..", "FILE", "", "file://[x"])
 def test_other_addresses_are_refused(place: Path, resource: str) -> None:
-    with pytest.raises(InvalidShape):
+    with pytest.raises(InvalidData):
         load_mesh(resolve_resource(resource.format(place), (place / "share",)))
 
 
@@ -202,12 +202,12 @@ def test_meshes_that_could_name_other_files_or_are_too_large_are_refused(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("x.dae", "x.gltf", "x.3mf", "x"):
         (tmp_path / name).write_text("x")
-        with pytest.raises(InvalidShape, match="stl, ply, obj, off"):
+        with pytest.raises(InvalidData, match="stl, ply, obj, off"):
             mesh_module.load_mesh(tmp_path / name)
     trimesh.creation.box((1, 1, 1)).export(tmp_path / "x.stl")
     monkeypatch.setattr(mesh_module, "MAX_MESH_BYTES", 100)
-    with pytest.raises(InvalidShape, match="100"):
+    with pytest.raises(InvalidData, match="100"):
         mesh_module.load_mesh(tmp_path / "x.stl")
     os.mkfifo(tmp_path / "pipe.stl")
-    with pytest.raises(InvalidShape, match="pipe.stl"):
+    with pytest.raises(InvalidData, match="pipe.stl"):
         mesh_module.load_mesh(tmp_path / "pipe.stl")

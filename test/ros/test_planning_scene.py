@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import Header
 
-from inertial_id_ros.errors import InvalidShape
+from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.ros import planning_scene
 from inertial_id_ros.ros.planning_scene import SCENE, SERVICE, SceneWatch, read_obstacles
 
@@ -67,7 +67,7 @@ def test_a_primitive_stands_where_object_and_frame_put_it(primitive, shape, leng
     scene(thing((SolidPrimitive.BOX, 1.0, -1.0, 1.0))), scene(octomap=[1]), scene(is_diff=True)],
     ids=["plane", "cone", "negative size", "octomap", "difference"])
 def test_what_cannot_be_an_obstacle_is_not_left_out_silently(message):
-    with pytest.raises(InvalidShape):
+    with pytest.raises(InvalidData):
         read_obstacles(message, lambda frame: WORLD)
 
 

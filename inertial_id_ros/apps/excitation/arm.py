@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from ...errors import InvalidData, InvalidModel, InvalidShape, UnknownFrame
+from ...errors import InvalidData, InvalidModel, UnknownFrame
 from ...geometry.mesh import package_roots
 from ...inertia import Array, phi_to_pinocchio
 from ...limits import MAX_FACES
@@ -29,15 +29,15 @@ def obstacle(name: str, shape: str, size: Sequence[float], pose: Array,
              vertices: ArrayLike = (), triangles: ArrayLike = ()) -> pin.GeometryObject:
     """A solid that no moving link may touch: box, sphere, cylinder (along its z axis), or mesh of
     vertices (n, 3) [m]; size as of `SIZES`; pose (4, 4) to axes of the description's root (raises
-    InvalidShape: sizes that are not positive, a mesh that is none)."""
+    InvalidData: sizes that are not positive, a mesh that is none)."""
     wanted, corners, faces = SIZES[shape], np.array(vertices, dtype=float), np.array(triangles)
     if len(size) != len(wanted.split()) or not all(0.0 < s < np.inf for s in size):
-        raise InvalidShape(f"size of the {shape} '{name}' is {list(size)}; it must be positive "
+        raise InvalidData(f"size of the {shape} '{name}' is {list(size)}; it must be positive "
                            f"numbers: {wanted}")
     if shape == "mesh":
         if not (0 < len(faces) <= MAX_FACES and np.isfinite(corners).all()
                 and faces.min() >= 0 and faces.max() < len(corners)):
-            raise InvalidShape(f"mesh '{name}' has {len(faces)} faces (allowed: 1 to {MAX_FACES}), "
+            raise InvalidData(f"mesh '{name}' has {len(faces)} faces (allowed: 1 to {MAX_FACES}), "
                                "or a corner that is not finite, or missing")
         solid = coal.BVHModelOBBRSS()
         solid.beginModel(len(faces), len(corners))
