@@ -54,8 +54,7 @@ class NotEnoughData(InertialIdError):
 
 
 class MissingPackage(InertialIdError):
-    """A Python package that only some features need is not installed; the text says how to get
-    it."""
+    """A Python package that only some features need is missing; the text says how to get it."""
 
 
 class DamagedFile(InertialIdError):

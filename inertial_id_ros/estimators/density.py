@@ -36,6 +36,7 @@ from . import Estimator, Solution
 from .reference_body import EPSILON, MAX_STEPS, regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
+EVEN = 2.0  # what fills its shape is rather even: evidence is multiplied by width**-EVEN
 LOG_ODDS = np.log(10.0)  # of the shape being as given, before the data
 _LARGEST_STEP = np.log(np.finfo(float).max) / 3.0  # of the log-density: no square overflows
 _EYE = np.eye(PARAMETERS)
@@ -91,8 +92,9 @@ class Density(Estimator):
         prior = density_prior(shape)
         loose = replace(prior, slack=prior.wide_slack + shape_covariance(
             shape, pilot, self.settings.shape))
+        odds = np.log(WIDTHS) * (0.0 if shape.bounding else -EVEN)
         modes = [find_mode(information, vector, loose, WIDTHS[0], -LOG_ODDS),
-                 *(find_mode(information, vector, prior, width) for width in WIDTHS)]
+                 *(find_mode(information, vector, prior, w, odds[k]) for k, w in enumerate(WIDTHS))]
         phi, _ = average_modes(modes)
         gap = modes[0].phi - phi
         return Solution(phi, _symmetric(modes[0].covariance + np.outer(gap, gap)))

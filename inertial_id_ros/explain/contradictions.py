@@ -12,7 +12,7 @@ from .setup_errors import ACCOUNTED, SMALLEST
 Reason = tuple[str, dict[str, float | str]]
 
 SIGNIFICANT = 5.0  # deviations
-HEAVIEST, FARTHEST = 150.0, 1.5  # kg, m: no robot carries more, or farther out
+HEAVIEST = 150.0  # kg: no robot carries more
 LIGHT, WIDE = 0.2, 0.3  # kg, of less than nothing; m, within which so light a body lies
 FRAMES = {  # errors of frames, and what to enter
     "axes_mirrored": "{axes} have the opposite sign, as in axes of a left-handed frame; turn them "
@@ -83,11 +83,10 @@ def _of_body(phi: np.ndarray, covariance: np.ndarray) -> list[Reason]:
     if mass < -SIGNIFICANT * sd or (
             mass + SIGNIFICANT * sd < LIGHT and least > WIDE**2 * (max(mass, 0.0) + 2.0 * sd)):
         return [_less_than_nothing(mass)]
-    centre = float(np.linalg.norm(phi[1:4]) / max(abs(mass), SIGNIFICANT * sd))
-    if mass - SIGNIFICANT * sd < HEAVIEST and centre < FARTHEST:
+    if mass - SIGNIFICANT * sd < HEAVIEST:
         return []
-    return [("wrong_units.wrench", {"why": f"forces and torques fit {mass:.3g} kg at {centre:.2g} "
-                                           "m; they must be in N and N m"})]
+    return [("wrong_units.wrench", {"why": f"forces and torques fit {mass:.3g} kg; they must be in "
+                                           "N and N m"})]
 
 
 def _of_frame(explained: Explanation, sheet: Sheet) -> list[Reason]:
