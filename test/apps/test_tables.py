@@ -29,7 +29,9 @@ QUATERNION = Rotation.from_matrix(TURN).as_quat()
 JOINTS = list(bags.NAMES)
 NAMES = ["time", "fx", "fy", "fz", "tx", "ty", "tz", "x", "y", "z", "qx", "qy", "qz", "qw"]
 ROWS = np.column_stack([TIME, LOAD, PLACE, QUATERNION])
-AXES = ["fx", "fy", "fz", "tx", "ty", "tz"]
+AXES = NAMES[1:7]
+UNITS = ["ms", "kN", "N", "N", "N mm", "Nm", "mN·m", "mm", "m", "m", "-", "1", "", ""]
+SCALED = ROWS * np.r_[1e3, 1e-3, 1, 1, 1e3, 1, 1e3, 1e3, np.ones(6)]
 
 
 def csv(path: Path, names: list[str] | None = None, rows: np.ndarray = ROWS, cell: str = ",",
@@ -88,12 +90,14 @@ def test_orientations_come_in_many_ways(tmp_path: Path, way: str) -> None:
             read(csv(tmp_path / "b.csv", [*NAMES[:10], *names], rows), Columns(rpy=tuple(names)))
 
 
-@pytest.mark.parametrize(("first", "rows", "columns"), [
-    (0, np.column_stack([1e3 * TIME, LOAD, 1e3 * PLACE, QUATERNION]),
-     Columns(time_unit="ms", position_unit="mm")), (1, ROWS[:, 1:], Columns(rate=100.0))])
-def test_units_and_a_rate_are_converted(tmp_path: Path, first: int, rows: np.ndarray,
+@pytest.mark.parametrize(("names", "rows", "columns"), [
+    (NAMES, np.column_stack([1e3 * TIME, LOAD, 1e3 * PLACE, QUATERNION]),
+     Columns(time_unit="ms", position_unit="mm")), (NAMES[1:], ROWS[:, 1:], Columns(rate=100.0)),
+    ([f"{name} [{unit}]" for name, unit in zip(NAMES, UNITS, strict=True)], SCALED, Columns()),
+    ([*NAMES[:13], "qw\n" + ",".join(UNITS)], SCALED, Columns(time_unit="us"))])
+def test_units_and_a_rate_are_converted(tmp_path: Path, names: list[str], rows: np.ndarray,
                                         columns: Columns) -> None:
-    assert_read(read(csv(tmp_path / "a.csv", NAMES[first:], rows), columns))
+    assert_read(read(csv(tmp_path / "a.csv", names, rows), columns))
 
 
 def test_vectors_in_npz_and_parquet(tmp_path: Path) -> None:
@@ -142,14 +146,15 @@ def test_an_episode_of_a_dataset(tmp_path: Path, names: Any) -> None:
 
 @pytest.mark.parametrize(("change", "named"), [
     ({"names": [*NAMES[:13], "fx"]}, "fx"), ({"names": NAMES[:13]}, "13"),
-    ({"names": ["clock", *NAMES[1:13], "q"]}, "qw"),
+    ({"names": [*NAMES[:13], "q"]}, "qw"), ({"names": ["clock", *NAMES[1:]]}, "column of the time"),
+    ({"names": [*NAMES[:7], "x [in]", *NAMES[8:]]}, "'x' .* 'in'; allowed: m, mm"),
     ({"rows": ROWS * np.r_[np.ones(10), 2.0 * np.ones(4)]}, "length 2"),
     ({"rows": ROWS[::-1]}, "time"), ({"rows": ROWS * np.r_[1e3, np.ones(13)]}, "time_unit"),
     ({"rows": np.where(np.arange(14) == 0, np.nan, ROWS)}, "time")])
 def test_a_bad_table_is_refused_by_name(tmp_path: Path, change: dict[str, Any], named: str) -> None:
     path = csv(tmp_path / "a.csv", **change)
     with pytest.raises(InertialIdError, match=named) as caught:
-        read(path, Columns(time="time" if "clock" not in change.get("names", ()) else "clock"))
+        read(path)
     assert len(str(caught.value).splitlines()) == 1
     with pytest.raises(InertialIdError, match=r"\b4\b"):
         read(csv(tmp_path / "b.csv"), Columns(quaternion=("qx", "qy", "qz")))
@@ -186,18 +191,13 @@ def test_a_bad_file_of_columns_is_refused_by_name(tmp_path: Path, text: str, nam
 
 # ---- poses at rest -------------------------------------------------------------------------------
 
-def poses_at_rest(path: Path, count: int, seed: int = 3, **options: Any) -> Path:
-    rng = np.random.default_rng(seed)
-    turn = Rotation.random(count, rng=rng)
+def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    turn = Rotation.random(20, rng=rng)
     force = bags.MASS * turn.inv().apply(GRAVITY)
     rows = np.hstack([force, np.cross(bags.COM, force)]) + bags.BIAS
     rows += rng.normal(size=rows.shape) * np.repeat([0.02, 0.001], 3)
-    return csv(path, [*AXES, "qx", "qy", "qz", "qw"], np.column_stack([rows, turn.as_quat()]),
-               **options)
-
-
-def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
-    path = poses_at_rest(tmp_path / "a.csv", 20)
+    path = csv(tmp_path / "a.csv", AXES + NAMES[10:], np.column_stack([rows, turn.as_quat()]))
     assert not isinstance(read_motion(path, Columns(), Settings()), Recording)
     out = tmp_path / "out.json"
     assert main([str(path), "--sensor", "ati_gamma", "--json", str(out)]) == OK
@@ -239,20 +239,24 @@ def test_joints_of_robots_are_read_by_the_same_rules(tmp_path: Path, q: str, eff
                                                      cell: str) -> None:
     joints = [str(k) for k in range(6)] if q == "q_{}" else JOINTS
     names = [f.format(joint) for f in (q, effort) for joint in joints]
-    rows = np.column_stack([MOTION.q, LOAD])
     named = {"joints": {joint: q.format(joint) for joint in joints},
              "efforts": {joint: effort.format(joint) for joint in joints}} if " " in q else {}
     columns = tmp_path / "columns.yaml"
     columns.write_text(json.dumps({"rate": 100.0, **named}))
-    got, *_ = read_recording(csv(tmp_path / "a.csv", names, rows, cell), columns)
+    path = csv(tmp_path / "a.csv", names, np.column_stack([MOTION.q, LOAD]), cell)
+    got, *_ = read_recording(path, columns)
     assert got.names == (() if q == "q_{}" else tuple(joints))
     np.testing.assert_allclose(got.q, MOTION.q)
     np.testing.assert_allclose(got.effort, LOAD)
     assert np.diff(got.stamps).tolist() == [10_000_000] * (N - 1)
+    if q == "position.{}":  # a wrench in place of efforts
+        _, motion = read(path, Columns(wrench=tuple(names[6:]), rate=100.0),
+                         robot_description__file="arm.urdf")
+        np.testing.assert_allclose(motion.positions, MOTION.q)
     for rate in ({}, {"rate": 0.01}):  # no time; another unit of it
         columns.write_text(json.dumps({**rate, **named}))
         with pytest.raises(InertialIdError, match="time"):
-            read_recording(tmp_path / "a.csv", columns)
+            read_recording(path, columns)
 
 
 def test_joint_torques_are_read_with_each_joint_or_not_at_all(tmp_path: Path) -> None:

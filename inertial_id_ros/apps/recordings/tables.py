@@ -2,7 +2,9 @@
 """Tables of motion and load (CSV, NPZ, Parquet, LeRobot) as recordings, or as poses at rest."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from io import StringIO
 from itertools import product
@@ -33,6 +35,10 @@ TIMES = ("time", "t", "stamp", "timestamp")
 POSITIONS = ("position", "positions", "q", "qpos")
 EFFORTS = ("effort", "efforts", "tau", "torque")
 SECONDS, METRES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}, {"m": 1.0, "mm": 1e-3}
+ANGLES = {"rad": 1.0, "deg": np.pi / 180.0, "°": np.pi / 180.0}
+LOADS = {"N": 1.0, "kN": 1e3, "Nm": 1.0, "Nmm": 1e-3, "mNm": 1e-3}
+UNITS = SECONDS | METRES | ANGLES | LOADS
+WITH_UNIT = re.compile(r"(.*?\S)(\s*[\[(])\s*([^\[\]()]*?)\s*[\])](\[\d+\])?")
 # Ways to give an orientation: what makes a rotation of a row, and shortest and longest row.
 ORIENTATIONS: dict[str, tuple[Callable[[Array], Rotation], tuple[float, float]]] = {
     "quaternion": (Rotation.from_quat, (0.95, 1.05)),
@@ -42,7 +48,6 @@ ORIENTATIONS: dict[str, tuple[Callable[[Array], Rotation], tuple[float, float]]]
 SLOWEST = 0.5  # s between rows; slower ones are poses at rest, or in another unit
 START = 1_700_000_000 * 10**9  # ns: added to stamps near zero, which mean "no stamp" in ROS
 EARLIEST = 1e6  # s
-WORLD = "world"  # frame in which the poses of a table are given
 TOGETHER = 2000  # samples of a part
 FEWEST_POSES, MOST_POSES = 6, 118  # a second of the longest window each
 HELD = 90  # bins of each
@@ -53,18 +58,13 @@ STEEP = 0.05  # rad between poses that differ
 
 def is_table(path: Path) -> bool:
     """True if a path is a table, not a bag."""
-    return path.suffix.lower() in READERS or is_dataset(path)
-
-
-def is_dataset(path: Path) -> bool:
-    """True if a folder is a LeRobot dataset."""
-    return (user_path(path) / INFO).is_file()
+    return path.suffix.lower() in READERS or (user_path(path) / INFO).is_file()
 
 
 def _read_npz(path: Path) -> dict[str, np.ndarray]:
     with np.load(path, allow_pickle=False) as file:
-        return {name: values.astype(float) if values.dtype.kind in "iuf" else values
-                for name, values in file.items() if values.dtype.kind in "iufU"}
+        return {name: values if name == "names" else values.astype(float)
+                for name, values in file.items() if name == "names" or values.dtype.kind in "iuf"}
 
 
 def _read_parquet(path: Path, **selection: Any) -> dict[str, np.ndarray]:
@@ -74,10 +74,8 @@ def _read_parquet(path: Path, **selection: Any) -> dict[str, np.ndarray]:
         import pyarrow  # noqa: F401, which pandas uses
     columns: dict[str, np.ndarray] = {}
     for name, column in pd.read_parquet(path, **selection).items():
-        try:
+        with suppress(TypeError, ValueError):  # text, images, lists of different lengths
             columns[str(name)] = np.array(column.tolist(), dtype=float)
-        except (TypeError, ValueError):
-            continue  # text, images, lists of different lengths
     return columns
 
 
@@ -126,9 +124,11 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
                          f"numbers and {widths[first - 1] if first else 'no'} names above them; "
                          "commas, semicolons, tabs or blanks separate columns")
     # Remarks above the names, and units below them, are less different.
-    names = words.loc[fitting.idxmax()]
+    names, below = words.loc[fitting.idxmax()], words.loc[fitting.idxmax() + 1].fillna("")
     for name in names[names.duplicated() & (names != "")].dropna():
         raise ValueError(f"it has two columns with the name '{name}'; each needs its own")
+    if not UNITS.keys().isdisjoint(units := below.str.strip("[]()")):
+        names = (names + " (" + units + ")").where(names != "")
     table = pd.read_csv(StringIO("\n".join(lines[first:]).replace(point, ".")), header=None,
                         sep=cell or r"\s+", skipinitialspace=True, index_col=False)
     return {name: pd.to_numeric(table[k], errors="coerce").to_numpy(float)
@@ -141,6 +141,15 @@ READERS: dict[str, Callable[[Path], dict[str, np.ndarray]]] = {
 
 
 # ---- columns -------------------------------------------------------------------------------------
+
+def _split_unit(name: str) -> tuple[str, str]:
+    """A name and its unit: fx [N], time (ms), q1[deg]; q[2] and q[elbow] have none (empty)."""
+    if found := WITH_UNIT.fullmatch(name):
+        unit = re.sub("[\u00b5\u03bc]", "u", re.sub(r"[\s·⋅*.1-]", "", found[3]))
+        if found[2] != "[" or unit in UNITS:
+            return found[1] + (found[4] or ""), unit
+    return name, ""
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -172,7 +181,7 @@ def columns_from_file(path: Path) -> Columns:
     Raises:
         InvalidSetting: unreadable, an unknown key, or a value that is not allowed.
     """
-    tree, usual = read_yaml(path, f"file of columns {path}"), vars(Columns())
+    tree, usual = read_yaml(user_path(path), f"file of columns {path}"), vars(Columns())
     specs = {item.name: item.metadata.get("spec", Spec("")) for item in fields(Columns)}
     unknown = [name for name in tree if name not in usual] if isinstance(tree, dict) else [tree]
     if unknown:
@@ -196,8 +205,8 @@ def columns_from_file(path: Path) -> Columns:
 
 
 class Table:
-    """The columns (n,) or (n, k) of a table by their names, vectors also as ``name[2]``, of an NPZ
-    also words; what: the table, and present: what it holds, for messages.
+    """The columns (n,) or (n, k) of a table by their names with and without units, vectors also as
+    ``name[2]``; what, present: the table, and what it holds; orientations: named, else there.
 
     Raises:
         RecordingError: it cannot be read; InvalidSetting: there is no such episode; MissingPackage:
@@ -207,36 +216,49 @@ class Table:
     def __init__(self, path: Path, columns: Columns) -> None:
         self.columns, self.what, path = columns, f"table {path}", user_path(path)
         with one_error(f"{self.what} cannot be read"):
-            if is_dataset(path):
+            if (path / INFO).is_file():  # of a LeRobot dataset
                 content = _read_episode(path, columns.episode)
             elif path.is_file() and path.stat().st_size <= MAX_TABLE_BYTES:
                 content = READERS[path.suffix.lower()](path)
             else:
                 raise ValueError(f"it is no regular file of at most {MAX_TABLE_BYTES} bytes")
         self.present, self._rows = f"{', '.join(sorted(content)) or 'none':.400}", 0
+        self._joints = np.ravel(content.pop("names", ()))
         self.content = {name: np.atleast_1d(column) for name, column in content.items()}
         self.content |= {f"{name}[{k}]": values for name, column in content.items()
                          if column.ndim == 2 for k, values in enumerate(column.T)}
+        self._units: dict[str, str] = {}  # empty: none
+        for full, column in list(self.content.items()):
+            name, unit = _split_unit(full)
+            self._units[full] = unit if unit in UNITS else ""
+            if self.content.setdefault(name, column) is column:  # no other has this name
+                self._units[name] = unit
+        ways = {kind: getattr(columns, kind) for kind in ORIENTATIONS}
+        self.orientations = [kind for kind in ways if ways[kind] != getattr(Columns, kind)] or [
+            kind for kind in ways if self.content.keys() & ways[kind]]
 
-    def rows(self, names: Sequence[str], size: int, finite: bool = False) -> Array:
-        """Rows (n, size), from a column of each number, or columns of several; finite: each is a
-        number (raises InvalidData)."""
+    def rows(self, names: Sequence[str], size: int, units: Mapping[str, float], usual: str = "",
+             finite: bool = False) -> Array:
+        """Rows (n, size) in SI units, from a column of each number, or columns of several; units:
+        allowed; usual: of names without one; finite: each is a number (raises InvalidData)."""
         for name in names:
             if name not in self.content:
                 raise InvalidData(f"{self.what} has no column '{name}' (--columns names them); it "
                                   f"has {self.present}")
-            count = len(self.content[name])
-            self._rows = self._rows or count
-            if count != self._rows:
+            self._rows = self._rows or len(self.content[name])
+            if (count := len(self.content[name])) != self._rows:
                 raise InvalidData(f"column '{name}' of {self.what} has {count} rows; columns "
                                   f"before it have {self._rows}")
-        rows = np.column_stack([self.content[name] for name in names])
-        if rows.shape[1:] != (size,) or rows.dtype.kind != "f":
+            if self._units[name] not in ("", *units):
+                raise InvalidData(f"column '{name}' of {self.what} is in '{self._units[name]}'; "
+                                  f"allowed: {', '.join(units)}")
+        rows = np.column_stack([units.get(self._units[name] or usual, 1.0) * self.content[name]
+                                for name in names])
+        if rows.shape[1:] != (size,):
             raise InvalidData(f"{', '.join(names)} of {self.what} give {rows.shape[1]} numbers in "
                               f"a row; {size} are needed (of a vector, {names[0]}[0] is the first; "
                               "an orientation of three is rotation_vector or rpy)")
-        good = np.isfinite(rows).all(axis=1)
-        if finite and not good.all():
+        if finite and not (good := np.isfinite(rows).all(axis=1)).all():
             raise InvalidData(f"{', '.join(names)} of row {int(np.argmin(good)) + 1} of "
                               f"{self.what}: not a number")
         return rows
@@ -246,36 +268,33 @@ class Table:
         have numbers for names, and none in an array `names`, have none (raises InvalidData)."""
         self.require_rate(stamps)
         positions = self.columns.joints or self._beginning(POSITIONS)
-        efforts = (self.columns.efforts or self._beginning(EFFORTS)) if by_efforts else positions
-        if set(efforts) != set(positions):
-            raise InvalidData(f"{self.what} must hold position and torque of each joint; it has "
-                              f"joints {', '.join(positions)}; efforts {', '.join(efforts)}")
-        q, effort = (self.rows([named[joint] for joint in positions], len(positions))
-                     for named in (positions, efforts))
-        names = np.ravel(self.content.get("names", ())) if (
-            all(joint.isdecimal() for joint in positions)) else positions
-        return JointStates(stamps, tuple(map(str, names)), q, effort if by_efforts else None)
+        q, effort = self.rows(list(positions.values()), len(positions), ANGLES | METRES), None
+        if by_efforts:
+            efforts = self.columns.efforts or self._beginning(EFFORTS)
+            if set(efforts) != set(positions):
+                raise InvalidData(f"{self.what} must hold position and torque of each joint; it has"
+                                  f" joints {', '.join(positions)}; efforts {', '.join(efforts)}")
+            effort = self.rows([efforts[joint] for joint in positions], len(positions), LOADS)
+        names = self._joints if all(map(str.isdecimal, positions)) else positions
+        return JointStates(stamps, tuple(map(str, names)), q, effort)
 
     def _beginning(self, words: Sequence[str]) -> dict[str, str]:
         """Columns that begin with one of these words, by what follows in their names."""
         for word, mark in product(words, ("[", ".", "_")):
             if named := {name.removeprefix(word + mark).rstrip("]"): name for name in self.content
-                         if name.startswith(word + mark)}:
+                         if name.startswith(word + mark) and _split_unit(name)[0] == name}:
                 return named
-        raise InvalidData(f"{self.what} has no columns {words[0]}.<joint> with the position and "
-                          f"torque of each joint (--columns names others); it has {self.present}")
+        raise InvalidData(f"{self.what} has no columns {words[0]}.<joint>, one of each joint "
+                          f"(--columns names others, or an orientation); it has {self.present}")
 
     def orientation(self) -> Rotation:
         """The rotation of each row (raises InvalidData)."""
-        ways = {name: getattr(self.columns, name) for name in ORIENTATIONS}
-        named = [name for name, columns in ways.items() if columns != getattr(Columns, name)]
-        usual = [name for name, columns in ways.items() if self.content.keys() & columns]
-        if not named and not usual:
+        if not self.orientations:
             raise InvalidData(f"{self.what} has no orientation, as 'qx': --columns names its "
                               f"columns, or those of joints (with --urdf); it has {self.present}")
-        kind, = (named or usual)[:1]
+        kind = self.orientations[0]
         (make, (low, high)), size = ORIENTATIONS[kind], len(getattr(Columns, kind))
-        rows = self.rows(ways[kind], size, finite=True)
+        rows = self.rows(getattr(self.columns, kind), size, ANGLES, finite=True)
         length = np.linalg.norm(rows, axis=1)
         try:
             k = int(np.argmax(np.abs(length - 0.5 * (low + high))))
@@ -287,11 +306,10 @@ class Table:
             raise InvalidData(f"the {kind} of {self.what} is none: {error}") from error
 
     def stamps(self) -> np.ndarray:
-        """Stamps (n,) [ns], increasing; none where there is neither a time nor a rate (raises
-        InvalidData)."""
+        """Stamps (n,) [ns], increasing; none without a time and a rate (raises InvalidData)."""
         name = self.columns.time or next((n for n in TIMES if n in self.content), "")
         if name:
-            seconds = SECONDS[self.columns.time_unit] * self.rows([name], 1, finite=True)[:, 0]
+            seconds = self.rows([name], 1, SECONDS, self.columns.time_unit, finite=True)[:, 0]
         elif self.columns.rate:
             self._rows = max(map(len, self.content.values()), default=0)
             seconds = np.arange(self._rows) / self.columns.rate
@@ -307,19 +325,14 @@ class Table:
         return first + np.round(1e9 * (seconds - seconds[0])).astype(np.int64)  # no digit is lost
 
     def require_rate(self, stamps: np.ndarray) -> None:
-        """Raise InvalidData where stamps (n,) [ns] of a motion are missing, or farther apart than
-        measurements ever are."""
+        """Raise InvalidData where stamps (n,) [ns] of a motion are missing, or too far apart."""
         if not len(stamps):
             raise InvalidData(f"{self.what} has no column of the time ({', '.join(TIMES)}); "
-                              f"--columns names it, or the rate of the rows; it has {self.present}")
-        if (period := _period(stamps)) > SLOWEST:
+                              f"--columns names it, or the rate (only poses that turn by {STEEP} "
+                              f"rad a row need none); it has {self.present}")
+        if (period := 1e-9 * np.median(np.diff(stamps))) > SLOWEST:
             raise InvalidData(f"the rows of {self.what} are {period:.4g} s apart; set time_unit ("
-                              f"now '{self.columns.time_unit}') in the file of --columns")
-
-
-def _period(stamps: np.ndarray) -> float:
-    """The usual time between rows [s]; infinite where there are no stamps."""
-    return 1e-9 * float(np.median(np.diff(stamps))) if len(stamps) else np.inf
+                              f"now '{self.columns.time_unit}'), or correct the unit in its name")
 
 
 # ---- recordings ----------------------------------------------------------------------------------
@@ -328,35 +341,34 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording |
     """The motion and load in a table, or poses at rest, one a second for most of it, so that all
     that is known of sensors and set-ups counts as for any motion (raises RecordingError,
     InvalidData, InvalidSetting: it cannot be read as such a table)."""
-    table = Table(path, columns)
+    table, urdf = Table(path, columns), settings.robot_description.file
     stamps, by_efforts = table.stamps(), settings.load.source == "joint_torque"
     samples: dict[str, Samples] = {}
-    if by_efforts or columns.joints:
-        if not (by_efforts or settings.robot_description.file):
-            raise InvalidSetting(f"{table.what} holds joint positions: name the robot description "
-                                 "with --urdf")
+    if by_efforts or columns.joints or (urdf and not table.orientations):
+        if not (by_efforts or urdf):
+            raise InvalidSetting(f"{table.what} holds joint positions: name the robot with --urdf")
         samples["joint states"] = states = table.joint_states(stamps, by_efforts)
         if len(states.names) != states.positions.shape[1]:
             raise InvalidData(f"{table.what} does not name its joints, as --columns can")
     else:
         turn = table.orientation()
-        if not len(stamps) or _period(stamps) > SLOWEST and columns.time_unit == "s" and np.median(
-                (turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP:  # else it is a motion
+        steep = len(turn) < 2 or np.median((turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP
+        if steep and (not len(stamps) or columns.time_unit == "s" and
+                      np.median(np.diff(stamps)) > SLOWEST * SECOND):
             return _poses_at_rest(table, turn, settings.wrench.sign)
         table.require_rate(stamps)
-        place = table.rows(columns.position, 3) if (
+        place = table.rows(columns.position, 3, METRES, columns.position_unit) if (
             table.content.keys() & set(columns.position)) else np.zeros((len(stamps), 3))
-        samples["poses"] = Edges(stamps, WORLD, columns.frame, np.hstack([
-            METRES[columns.position_unit] * place, turn.as_quat()]))
+        samples["poses"] = Edges(stamps, "world", columns.frame, np.hstack([place, turn.as_quat()]))
     if not by_efforts:
-        samples["wrench"] = Wrenches(stamps, columns.frame, table.rows(columns.wrench, 6))
+        samples["wrench"] = Wrenches(stamps, columns.frame, table.rows(columns.wrench, 6, LOADS))
     return Recording(list(split_by_time(list(samples.values()), TOGETHER)),
                      1e-9 * float(stamps[-1] - stamps[0]), dict.fromkeys(samples, len(stamps)))
 
 
 def _poses_at_rest(table: Table, turn: Rotation, sign: float) -> History:
     """One pose and mean wrench a row; sign: of readings against W + bias (raises InvalidData)."""
-    wrench, n = sign * table.rows(table.columns.wrench, 6, finite=True), len(turn)
+    wrench, n = sign * table.rows(table.columns.wrench, 6, LOADS, finite=True), len(turn)
     if not FEWEST_POSES <= n <= MOST_POSES:
         raise InvalidData(f"{table.what} has {n} rows, taken for poses at rest; {FEWEST_POSES} to "
                           f"{MOST_POSES} can be used")

@@ -10,7 +10,6 @@ import pinocchio as pin
 from ...errors import InvalidModel
 from ...export.documents import number, urdf_inertial
 from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio
-from ...io.files import user_path
 from ...io.inputs import JointStates
 from ...motion.robot import parse_urdf
 from ...robot.model import COULOMB, VISCOUS, RobotModel
@@ -31,9 +30,8 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
         topic: of the joint states in a bag; None: the only one.
         described: True if a bag needs no robot description.
     """
-    path = user_path(path)
     if is_table(path):
-        table = Table(path, columns_from_file(user_path(columns)) if columns else Columns())
+        table = Table(path, columns_from_file(columns) if columns else Columns())
         states = table.joint_states(table.stamps(), True)
         return JointRecording(states.names, states.stamps, states.positions,
                               np.asarray(states.efforts)), "", []
