@@ -17,9 +17,8 @@ import time
 import numpy as np
 
 from benchmarks.compensation.listener import TOPICS
-from benchmarks.load.__main__ import processor_time
+from benchmarks.load.__main__ import processor_time, use_private_domain
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.ros.program import private_environment
 
 RATES = ((500, 500, 100), (1000, 500, 100))  # Hz: wrench, joint states, TF
 _BEFORE, _WARM_UP = 4.0, 8.0  # s: of silence, and until the first estimates
@@ -34,7 +33,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seconds", type=float, default=30.0, help="of each row")
     seconds = parser.parse_args().seconds
-    os.environ.update(private_environment(), OPENBLAS_NUM_THREADS="1")  # as the programs have it
+    use_private_domain()
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the programs have it
     print(f"| {' | '.join(_COLUMNS)} |\n|{'---|' * len(_COLUMNS)}")
     for rates in RATES:
         _measure(rates, seconds)

@@ -10,11 +10,9 @@ import os
 import struct
 import sys
 import time
-from collections.abc import Iterable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import get_context
 
-import numpy as np
 import pinocchio as pin
 import rclpy
 from geometry_msgs.msg import TransformStamped, WrenchStamped
@@ -25,6 +23,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.apps.simulation.cobot import CobotSettings, Recording, SimulatedCobot
+from inertial_id_ros.motion.frames import Edge
 
 _DEPTH = 1000
 _STAMP_AT = 4  # after the header of the serialisation comes the stamp
@@ -55,8 +54,8 @@ def _talk(cobot: SimulatedCobot, helper: Executor, rates: list[float], seconds: 
                   for kind, topic in zip(kinds, ("wrench", "joint_states", "/tf"), strict=True)]
     latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
     node.create_publisher(String, "robot_description", latched).publish(String(data=cobot.urdf))
-    fixed = TFMessage(transforms=[_transform(t.parent, t.child, t.translation, t.quaternion)
-                                  for t in cobot.static_transforms()])
+    fixed = TFMessage(transforms=[_transform(child, edge)
+                                  for child, edge in cobot.fixed_frames().items()])
     node.create_publisher(TFMessage, "/tf_static", latched).publish(fixed)
     time.sleep(before)
     sent = [0, 0, 0]
@@ -114,14 +113,14 @@ _MARK = struct.pack("<iI", 1_234_567_890, 123_456_789)
 _known_places: dict[int, list[int]] = {}
 
 
-def _transform(parent: str, child: str, translation: Iterable[float],
-               quaternion: Iterable[float]) -> TransformStamped:
+def _transform(child: str, edge: Edge) -> TransformStamped:
     message = TransformStamped()
     message.header.stamp.sec, message.header.stamp.nanosec = struct.unpack("<iI", _MARK)
-    message.header.frame_id, message.child_frame_id = parent, child
+    message.header.frame_id, message.child_frame_id = edge.parent, child
+    pose = pin.SE3ToXYZQUAT(edge.place)
     t, r = message.transform.translation, message.transform.rotation
-    t.x, t.y, t.z = (float(v) for v in translation)
-    r.x, r.y, r.z, r.w = (float(v) for v in quaternion)
+    t.x, t.y, t.z = (float(v) for v in pose[:3])
+    r.x, r.y, r.z, r.w = (float(v) for v in pose[3:])
     return message
 
 
@@ -138,8 +137,8 @@ def _messages(cobot: SimulatedCobot, recording: Recording, rates: list[float]) -
         joints.append(JointState(name=list(cobot.joint_names), position=row))
     for row in recording.q[::steps[2]]:
         transforms.append(TFMessage(transforms=[
-            _transform(edge.parent, child, *np.split(pin.SE3ToXYZQUAT(edge.place), [3]))
-            for child, edge in cobot.description.links(row).items() if edge.joint is not None]))
+            _transform(child, edge) for child, edge in cobot.description.links(row).items()
+            if edge.joint is not None]))
     return [wrenches, joints, transforms]
 
 

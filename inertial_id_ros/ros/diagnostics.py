@@ -55,7 +55,9 @@ class Diagnostics:
         rates = {name: max(count - before.get(name, 0), 0) / (period + self._counted)
                  for name, count in self._counts.items()}
         load = streams.load_topic.setting.removesuffix(".topic")
-        return {f"{name} [Hz]": f"{rate:.1f}" for name, rate in rates.items()}, rates[load] > 0.0, (
+        numbers = {f"{name} [Hz]": f"{rate:.1f}" for name, rate in rates.items()} | {
+            f"{name} [messages]": str(count) for name, count in self._counts.items()}
+        return numbers, rates[load] > 0.0, (
             "receiving" if rates[load] else f"no message arrives: {load}")
 
     def _status(self, name: str, findings: list[Finding], values: dict[str, str], fine: bool,
