@@ -52,8 +52,7 @@ class StandIn(Node):
 
 class Controller(StandIn):
     """The admittance controller of ros2_control, as its public definition has it. With the name
-    ``read_only`` (its weight), ``refuses`` (every change) or ``falls_silent`` (answers nothing any
-    more after a change) it does that."""
+    ``read_only`` (its weight) or ``refuses`` (every change) it does that."""
 
     def __init__(self, name: str = "admittance_controller", **options: Any) -> None:
         super().__init__(name, **options)
@@ -67,8 +66,6 @@ class Controller(StandIn):
             return SetParametersResult(successful=False, reason="not while I run")
         self.sent.append({p.name: list(p.value) if hasattr(p.value, "__len__") else p.value
                           for p in parameters})
-        if self.get_name() == "falls_silent":
-            self.create_timer(0.0, self.released.wait)
         return SetParametersResult(successful=True)
 
 
@@ -78,17 +75,18 @@ class Driver(StandIn):
     Args:
         behaviour: ``mistake`` (takes another mass than is sent); ``refuse``; ``silent`` (does not
             answer); ``late`` (answers after a second).
-        before: it has had a payload.
+        before: it has had a payload; None: it had none, and publishes nothing.
     """
 
-    def __init__(self, behaviour: str = "", before: bool = True, **options: Any) -> None:
+    def __init__(self, behaviour: str = "", before: bool | None = True, **options: Any) -> None:
         super().__init__("driver", **options)
         self._behaviour, self.has_answered = behaviour, False
         self._now = dict(BEFORE) if before else {"mass": 0.0, "com": [0.0] * 3,
                                                  "inertia": [0.0] * 6}
         self.create_service(SetPayload, "io_and_status_controller/set_payload", self._answer)
         self._states = self.create_publisher(DynamicJointState, "dynamic_joint_states", 10)
-        self.create_timer(0.05, self._publish)
+        if before is not None:
+            self.create_timer(0.05, self._publish)
 
     def _answer(self, request: Any, response: Any) -> Any:
         com = request.center_of_gravity

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SETTLING = 0.6  # s after a driver has answered, in which its wrench may still change
 POLL = 0.1  # s between two looks at what the target has
 FILE = "applications.jsonl"  # a line for each application
-UNKNOWN = "sent, not confirmed: it does not say what it has accepted"
+UNKNOWN = "sent, not confirmed: nobody read it back, since the target does not say what it has"
 Record = dict[str, Any]  # of an application, as it is written
 
 
@@ -149,10 +149,10 @@ class ApplyService:
         response.sent = True  # from now on it may have accepted it
         try:
             target.send(plan.values)
-        except NoResponse as error:
-            failure = f"{error}: sent, not confirmed"
-        except InertialIdError as error:
-            response.sent, failure = False, str(error)
+        except Exception as error:  # of rclpy and its types, too
+            response.sent = isinstance(error, NoResponse) or not isinstance(error, InertialIdError)
+            failure = self._node.explain(error) + (
+                ": sent, not confirmed" if response.sent else "")
         try:
             if changes and response.sent:
                 time.sleep(SETTLING)
@@ -161,8 +161,8 @@ class ApplyService:
                 self._withhold("")
             if not failure:
                 got, confirmed, failure = self._read_back(target, plan.values, record["before"])
-        except InertialIdError as error:
-            failure = f"{failure}; {error}".lstrip("; ")
+        except Exception as error:  # it is recorded all the same
+            failure = f"{failure}; {self._node.explain(error)}".lstrip("; ")
         text = (f"{name} was to be sent {plan.what}, but {failure}" if failure else
                 f"{name} was sent {plan.what}; {confirmed}")
         self._node.get_logger().info(printable(text))

@@ -57,16 +57,19 @@ def too_far(payload: Estimate, farthest: float) -> Iterator[str]:
 def compensated_otherwise(target: Target, before: Values, last: Mapping[str, Any] | None
                           ) -> Iterator[str]:
     """The driver compensates another payload than the settings say: the estimate lacks a part;
-    before: what it says that it has now; last: record of the application before."""
+    before: what it says that it has now; last: record of the application before. Where it should
+    say and does not, the settings count only after a word of the user: a mass, or no name."""
     has = target.settings.precompensated
     if has.source != "settings" or not (target.needs_limits and changes_wrench(target)):
         return
     known = before or (last or {}).get("values")
     mass = has.mass if not known else float(known.get(MASS) or 0.0)
-    if not before and target.topic:
+    if not before and target.topic and has.name and not has.mass:
         yield (f"nothing is received on '{target.topic}' (or its type is not installed here), so "
-               "that it is not known which payload the driver compensates; remap it, or set "
-               "precompensated.source 'none' for a sensor of its own")
+               "that it is not known which payload the driver compensates; remap it, or say which "
+               "one it is by precompensated.mass, .com and .inertia, or that it is 0 kg by an "
+               "empty precompensated.name, or set precompensated.source 'none' for a sensor of its "
+               "own")
     elif abs(mass - has.mass) > max(LEAST, SHARE * mass):
         yield (f"the driver compensates a payload of {mass:.3f} kg, and precompensated.mass is "
                f"{has.mass:.3f} kg, so that the estimate is not of the whole; set "

@@ -5,6 +5,7 @@ comes back by undo; what is in doubt is not told. What other drivers are sent is
 import json
 import threading
 import time
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -20,10 +21,14 @@ from node_client import (
     wait_for_finding,
     wait_for_valid,
 )
+from robot_graph import Graph, in_sensor, load
 from ros_process import PATIENCE, play_until, wait_until
+from sensor_msgs.msg import JointState
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.msg import CompensationState, InertialParameters
+from inertial_id_ros.ros.apply import ApplyService
+from inertial_id_ros.ros.ros_client import NoAnswer
 from inertial_id_ros.srv import Apply, Save
 
 pytestmark = pytest.mark.slow
@@ -135,15 +140,26 @@ def test_a_node_that_cannot_take_it_is_named_with_the_parameter(stage, name, wor
         wait_until(is_named)
 
 
-def test_what_was_sent_and_cannot_be_read_back_was_sent(stage):
-    use(stage, "apply.service", "falls_silent")
-    with stage.with_stand_in(Controller, "falls_silent") as controller:
-        wait_until(lambda: stage.apply("admittance_controller", estimate=SAVED).success)
-        answer = stage.apply("admittance_controller", send=True, estimate=SAVED)
-    assert len(controller.sent) == 1
-    assert answer.success and answer.sent, answer.message
-    entry = applications(stage)[-1]
-    assert entry["sent"] and not entry["failure"] and not entry["after"]
+@pytest.mark.parametrize(("said", "reads", "error", "words"), [
+    ({}, [{}], None, "nothing is received on 'dynamic_joint_states'"),
+    ({"name": ""}, [{}], None, "nobody read it back"), ({"mass": 0.5}, [{}], None, "nobody read"),
+    ({"mass": 0.5}, [{"mass": 0.5}, NoAnswer("silent")], None, "not read back: silent"),
+    ({"mass": 0.5}, [{}], AssertionError("a field"), "a field: sent, not confirmed")])
+def test_what_nobody_reads_needs_a_word_and_is_recorded_whatever_happens(
+        tmp_path, monkeypatch, said, reads, error, words):
+    graph, node = Graph({}, {"joint_states": JointState(name=["a"], position=[0.0])}), MagicMock()
+    graph.kinds["/io_and_status_controller/set_payload"] = "ur_msgs/srv/SetPayload"
+    graph.call, graph.timeout = MagicMock(return_value=None, side_effect=error), PATIENCE
+    monkeypatch.setattr("inertial_id_ros.ros.apply.RosClient", lambda *_: graph)
+    monkeypatch.setattr(type(load(UR)), "read", MagicMock(side_effect=reads))
+    node.settings = load(UR, apply__target=UR, apply__frame="sensor", load__rated_payload=9.0, **{
+        f"precompensated__{name}": value for name, value in said.items()}).settings
+    node.estimation.outcome, file = in_sensor(), tmp_path / "applications.jsonl"
+    node.files.own.return_value, node.explain.side_effect = file, str
+    ApplyService(node)
+    answer = node.create_service.call_args.args[2](Apply.Request(send=True), Apply.Response())
+    assert words in answer.message and answer.success == (bool(said) and error is None)
+    assert answer.sent == file.exists() == node.estimation.worker.call.called == bool(said)
 
 
 @pytest.mark.parametrize("frame", ["tool0", "tilted"])
@@ -253,7 +269,7 @@ def forces_since(wrenches, stamp):
             for m in wrenches if stamp_of(m) >= stamp]
 
 
-@pytest.mark.parametrize("settings", [{"precompensated__source": "settings"}, READ_BACK])
+@pytest.mark.parametrize("settings", [{"precompensated__name": "''"}, READ_BACK])
 def test_what_the_driver_removes_from_then_on_is_removed_and_counted_once(tmp_path, settings):
     """Silence, with the reason, from before the call until there are data from after it. A driver
     that tells what it has is sent that and what the node measures together, and the node finds the
@@ -261,7 +277,7 @@ def test_what_the_driver_removes_from_then_on_is_removed_and_counted_once(tmp_pa
     is_read = settings is READ_BACK
     whole = TRUE.mass + is_read * BEFORE["mass"]
     com = (TRUE.mass * AT_FLANGE + is_read * BEFORE["mass"] * np.array(BEFORE["com"])) / whole
-    with ApplyStage() as stage, stage.with_stand_in(Driver, "late", is_read) as driver:
+    with ApplyStage() as stage, stage.with_stand_in(Driver, "late", is_read or None) as driver:
         stage.begin(state__directory=str(tmp_path), **settings)
         states = stage.client.listen(CompensationState, f"{NODE}/compensation_state")
         wrenches = stage.client.listen(WrenchStamped, f"{NODE}/wrench_compensated", 10000)

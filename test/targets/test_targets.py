@@ -88,8 +88,7 @@ def test_a_driver_is_sent_the_payload_in_its_units_order_and_frame(
 
 @pytest.mark.parametrize(("graph", "payload"), [
     (ur({"mass": "float", "center_of_gravity": ""}), PAYLOAD),  # ur_msgs up to 2.5
-    (ur(UR_FIELDS, 4), PAYLOAD), (Graph({SET_PAYLOAD: UR_FIELDS}), PAYLOAD),  # it would be dropped
-    (ur(UR_FIELDS), VAGUE)])
+    (ur(UR_FIELDS, 4), PAYLOAD), (ur(UR_FIELDS), VAGUE)])  # it would be dropped; is unknown
 def test_universal_robots_are_sent_no_inertia_that_is_unknown_or_would_be_dropped(
         graph: Graph, payload: Any) -> None:
     assert_close(sent("universal_robots", graph, payload), {
@@ -329,20 +328,11 @@ def test_a_tool_is_added_or_sent_alone_as_far_as_it_is_known() -> None:
         assert name not in known(sent(np.where(np.arange(10) == k, 0.5, SD)))
 
 
-def test_what_the_user_names_goes_before_the_default_of_the_driver() -> None:
-    own = load("xarm", apply__service="/left/set", apply__frame="tilted")
-    assert list(own.services()) == ["/left/set"] and own.frame({}) == "tilted"
-    assert load("xarm").frame({}) == "link_eef"
-
-
-def test_a_wrench_of_no_broadcaster_names_no_node() -> None:
-    for name in NAMES[:2]:
-        with pytest.raises(InvalidSetting):
-            made(name, wrench__topic="/wrench")[0].read()
-
-
-def test_one_filter_in_the_chain_is_needed() -> None:
+def test_one_filter_in_the_chain_is_needed_and_a_broadcaster_that_the_wrench_names() -> None:
     other = {"sensor_filter_chain.filter2.params.tool.mass": 0.0}
     for target in (made(NAMES[1], change=other)[0], load(NAMES[1], wrench__topic="/fts/wrench")):
         with pytest.raises(InvalidData):
             plan(target)
+    for name in NAMES[:2]:
+        with pytest.raises(InvalidSetting):
+            made(name, wrench__topic="/wrench")[0].read()
