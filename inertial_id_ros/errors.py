@@ -33,8 +33,7 @@ class InvalidSetting(InertialIdError):
 
 
 class InvalidData(InertialIdError):
-    """Arrays of the wrong shape or type, numbers that no payload or robot explains, or the shape of
-    an object that encloses no volume, is not watertight, or cannot be read."""
+    """Arrays of the wrong shape or type, numbers that nothing explains, or a shape of no volume."""
 
 
 class InvalidModel(InertialIdError):

@@ -14,14 +14,11 @@ from typing import Any
 import numpy as np
 import trimesh
 
-from inertial_id_ros.api import Settings, identify_accelerations
+from inertial_id_ros.api import Identifier, Settings, identify_accelerations
 from inertial_id_ros.compensation.latch import Mode
-from inertial_id_ros.compensation.live import Compensation
 from inertial_id_ros.geometry.shape import Shape
-from inertial_id_ros.identify.identifier import Identifier
 from inertial_id_ros.inertia import point_columns
 from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
-from inertial_id_ros.motion.causal import MotionNow
 
 Array = np.ndarray
 GONE = ("accelerations.noise", "alignment.estimate_position", "estimator.estimate_bias")
@@ -68,8 +65,6 @@ class Live:
 
     def __init__(self, changes: Mapping[str, Any], urdf: str = "") -> None:
         self._made = Identifier(settings(changes))
-        given = self._made.settings
-        self._live = Compensation(given)
         if urdf:
             self._made.set_robot_description(urdf)
 
@@ -92,29 +87,22 @@ class Live:
     def compensate(self, stamp: int, names: tuple[str, ...], positions: list[float], frame: str,
                    wrench: list[float]) -> Sequence[float] | None:
         """The wrench without the load by what is known now; None: nothing is published."""
-        if self._live.motion is None and self._made.streams.chain is not None:
-            self._live.motion = MotionNow(self._made.streams.chain)
-        if self._live.motion is not None:
-            self._live.motion.update(stamp, names, positions)
-        return self._live.compensate(stamp, frame, wrench)
+        return self._made.compensate(stamp, names, positions, frame, wrench)
 
     def take(self, stamps: Array, names: tuple[str, ...], positions: Array, frame: str,
              wrench: Array) -> None:
-        """The same samples for identification; then the load to remove is judged anew."""
+        """The same samples for identification."""
         self._made.add_arrays([JointStates(stamps, names, positions),
                                Wrenches(stamps, frame, wrench)])
-        self._live.load = self._made.course.load
 
     def removed(self) -> Array | None:
         """phi (10,) of the load that is removed now; None: nothing is published."""
-        use = self._made.course.load
+        use = self._made.load
         return None if use.mode is Mode.SILENT else np.asarray(use.phi)
 
     def solve(self) -> Any:
         """As `Identifier.solve`."""
-        outcome = self._made.solve()
-        self._live.load = self._made.course.load
-        return outcome
+        return self._made.solve()
 
     def finish(self) -> None:
         """As `Identifier.finish`."""

@@ -204,7 +204,7 @@ class PrecompensatedSettings:
         "", "Topic of the sources inertia, franka and dynamic_joint_states.")
     name: str = setting(
         "payload", "Name of the payload in dynamic_joint_states, with the prefix of the arm; "
-        "empty: nobody publishes it, and what the source settings says is what the driver has.")
+        "empty: nobody publishes it.")
     terms: str = setting(
         "all", "What of that payload the driver compensates. all: its weight and inertial forces, "
         "until the motion shows clearly that it is not so; weight: its weight alone.",

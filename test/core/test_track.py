@@ -194,7 +194,6 @@ def test_what_is_no_reading_is_left_out() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_times_of_readings_never_go_back(seed: int) -> None:
-    """Stamps are those of a network that delays readings by some milliseconds."""
     rng, n, out = np.random.default_rng(seed), 2000, []
     late = START + STEP * np.arange(n) + np.round(1e9 * rng.exponential(0.004, n)).astype(np.int64)
     stamps, wrenches = np.maximum.accumulate(late) + np.arange(n), Wrenches(
