@@ -12,7 +12,7 @@ from wiggled import BIAS, DELAY, EPOCH, receive, record, wiggle
 from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner, violations
-from inertial_id_ros.apps.guide.checks import OPEN, PASSED, check_by_motion, failed, prove
+from inertial_id_ros.apps.guide.checks import FAILED, OPEN, PASSED, check_by_motion, failed, prove
 from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, SimulatedCobot, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
@@ -88,6 +88,15 @@ def test_a_fault_is_named_with_what_to_do(changes, check, measured):
     rows = rows_of(**changes)
     assert [row.check for row in failed(rows.values())] == [check], rows
     assert measured in rows[check].measured and rows[check].advice
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("payload", "tilt", "verdict"), [
+    ("hammer", (20, 0), FAILED), ("box_offset", (0, 0), OPEN)])
+def test_a_noisy_sensor_passes_no_direction_that_it_cannot_measure(payload, tilt, verdict):
+    rows = rows_of(UR, sensor="ur_e_series", payload=payload, tilt_error=tilt)
+    row = rows["direction of gravity"]
+    assert row.verdict == verdict and "±" in row.measured and row.advice, row
 
 
 @pytest.mark.slow
