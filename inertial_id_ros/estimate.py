@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The result of identification: parameters, covariance, verdict, findings; or why there is none.
 
-A parameter whose 95 % interval (two standard deviations) is within its limit is `identified` where
+A parameter whose 95 % interval (1.96 standard deviations) is within its limit is `identified` where
 at least half of its information comes from the data, else `prior-dominated`; outside of the limit
 it is `unobserved` by this motion. Limits: mass 5 %; centre of mass 5 mm, or 5 % of its distance if
 that is larger; inertia 20 % of the mean principal moment.

@@ -57,7 +57,7 @@ def nothing_beside(tool: Tool, phi: Array, covariance: Array, gain: float
     most = max(SHARE * tool.phi[0], LEAST)
     covariance = covariance.copy()
     covariance[0, 0] += (0.5 * SHARE * most) ** 2 + (gain * tool.phi[0]) ** 2
-    interval = 2.0 * float(np.sqrt(covariance[0, 0]))
+    interval = CONFIDENCE_95 * float(np.sqrt(covariance[0, 0]))
     if not abs(phi[0]) < interval < most:
         return None
     mass = max(float(phi[0]), SHARE * interval)

@@ -19,7 +19,7 @@ from ...apps.excitation.plan_excitation import add_limits, within
 from ...apps.guide.checks import Row, check_at_rest, check_by_motion, failed, prove
 from ...apps.guide.show import LONGEST_MOTION, End, Show, Wanted, interrupted, session_page
 from ...errors import InertialIdError
-from ...estimate import UNOBSERVED
+from ...estimate import CONFIDENCE_95, UNOBSERVED
 from ...io.files import check_outputs, config_file, report_file, write_atomically
 from ...settings import SENSORS
 from ..program import Children, stop_flag
@@ -142,8 +142,8 @@ class Session:
         self._is_identifying, self.show.found = False, known
         self._saved = time.strftime(NAME)
         self.show.say(self.link.call("save", name=self._saved), True)
-        outside = np.abs(known.report[1:4] - box.mean(axis=0)) - 2.0 * known.sigma[1:4]
-        if (outside > 0.5 * np.ptp(box, axis=0)).any():
+        away = np.abs(known.report[1:4] - box.mean(axis=0)) - CONFIDENCE_95 * known.sigma[1:4]
+        if (away > 0.5 * np.ptp(box, axis=0)).any():
             self.show.say("the centre of mass lies outside the box around the payload that motions "
                           "are checked with: set --payload-box", False)
 

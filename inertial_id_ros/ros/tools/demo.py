@@ -13,6 +13,7 @@ import numpy as np
 
 from ...apps.simulation.payload import PAYLOADS
 from ...cli import INTERRUPTED, Parser
+from ...estimate import CONFIDENCE_95
 from ...settings import SENSORS
 from ..guide.identify_payload import parse, run
 from ..program import Children, stop_flag
@@ -67,8 +68,8 @@ def _run(options: argparse.Namespace) -> int:
     report, sigma = show.found.report, show.found.sigma
     mass, com = abs(report[0] / payload.mass - 1.0), np.linalg.norm(report[1:4] - payload.com)
     # A poor sensor is allowed its interval.
-    for_mass = max(MASS_TOLERANCE, 2.0 * float(sigma[0]) / payload.mass)
-    for_com = max(COM_TOLERANCE, 2.0 * float(np.linalg.norm(sigma[1:4])))
+    for_mass = max(MASS_TOLERANCE, CONFIDENCE_95 * float(sigma[0]) / payload.mass)
+    for_com = max(COM_TOLERANCE, CONFIDENCE_95 * float(np.linalg.norm(sigma[1:4])))
     show.say(f"mass off by {mass:.2%} (allowed {for_mass:.1%})", bool(mass <= for_mass))
     show.say(f"centre of mass off by {com * 1e3:.2f} mm (allowed {for_com * 1e3:.1f} mm)",
              bool(com <= for_com))
