@@ -6,8 +6,6 @@ payload it is led in `test_demo`; each check by itself is tested in `test_guide_
 import json
 import signal
 import sys
-import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,8 +22,6 @@ from ur_msgs.srv import SetPayload
 
 from inertial_id_ros.apps.simulation.cobot import load_description
 from inertial_id_ros.apps.simulation.motion import Trajectory
-from inertial_id_ros.errors import InvalidSetting
-from inertial_id_ros.ros.guide.identify_payload import parse, run
 from inertial_id_ros.ros.motion_execution import trajectory_message
 
 pytestmark = pytest.mark.alone
@@ -261,9 +257,3 @@ def assert_named(session: Session, wrong: set[str], motions: int) -> None:
     assert all(session.wrong.get(name, {}).get("advice") for name in wrong), session.text
     assert len(session.of("motion")) <= motions, session.text
     assert not {"identify", "prove", "apply"} & {e["name"] for e in session.of("step")}
-
-
-def test_a_report_that_cannot_be_written_ends_the_session_before_it_begins(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("no folder")
-    with pytest.raises(InvalidSetting, match="--report"):
-        run(parse(["--report", str(tmp_path / "file")]), threading.Event())

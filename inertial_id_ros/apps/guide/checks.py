@@ -242,9 +242,7 @@ def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
         return tuple(Row(name, OPEN, measured, expected, advice)
                      for name, expected in EXPECTED.items())
 
-    up = window.motion.rotation[window.used, 2]
-    if not is_enough(window.used):
-        up = np.zeros((1, 3))
+    up = window.motion.rotation[window.used, 2] if is_enough(window.used) else np.zeros((1, 3))
     tilts = np.linalg.svd(up - up.mean(axis=0), compute_uv=False) / np.sqrt(len(up))
     if tilts[0] < LEAST_TILT:
         return all_open("the sensor has turned too little",

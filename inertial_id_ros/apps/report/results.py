@@ -29,7 +29,7 @@ TONES = (BAD, FAIR, GOOD)  # of the verdicts
 MOST = 3  # findings in the verdict
 NO_ADVICE = ("nothing", "fine as it is", "as the text says")  # remedies that ask for nothing
 NOTEWORTHY = ("payload_changed", "estimate_lost", "clock_offset")  # though no warnings
-TILT = "tilt the sensor by 60\u00b0 and more about two axes, for longer if it is noisy"
+TILT = "tilt the sensor by 20 to 30\u00b0 about two axes, for longer if it is noisy"
 TURN = "turn the sensor quickly about all three axes, with changes of speed"
 
 
