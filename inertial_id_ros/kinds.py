@@ -145,7 +145,7 @@ SETUP = {
         "do that, and run again with the same data", EVERYTHING),
     "reference_contradicted": Kind(
         "error", "the best mass is {mass:.3f} kg, load.reference_mass is {reference:.3f} kg: "
-        "{ratio:.3g} times as much{why}", "correct load.reference_mass; or units, gain, sign "
+        "{ratio:.3g} times as much", "correct load.reference_mass; or units, gain, sign "
         "of the wrench, or what the driver compensates; or another body is carried", EVERYTHING),
     "load_unexplained": Kind(
         "warning", "nothing has explained the wrench for {seconds:.0f} s: {force:.2g} N remain",

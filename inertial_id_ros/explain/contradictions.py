@@ -44,7 +44,7 @@ def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float =
            *_of_frame(explained, sheet)]
     if reference_mass and abs(mass - reference_mass) > SIGNIFICANT * sd + SHARE * reference_mass:
         out.append(("reference_contradicted", {"mass": mass, "reference": reference_mass,
-                                               "ratio": mass / reference_mass, "why": ""}))
+                                               "ratio": mass / reference_mass}))
     return out
 
 

@@ -80,7 +80,7 @@ class Beliefs:
         wrench, minutes = settings.wrench, max(now_ns - self.tare.stamp_ns, 0) / (60 * SECOND)
         measured = (OLD_TARE * np.array(wrench.bias_sd) if self.tare.is_old else
                     np.hypot(wrench.noise, wrench.accuracy))
-        sd = np.hypot(measured, np.sqrt(minutes) * np.array(wrench.drift))  # as it wanders
+        sd = np.hypot(measured, np.sqrt(minutes) * np.array(wrench.drift))  # as it drifts
         return sheet_of(settings, (wrench.sign * self.tare.reading,
                                    np.repeat(np.minimum(sd, wrench.bias_sd), 3)))
 
