@@ -8,8 +8,11 @@ from concurrent.futures import Future
 
 import numpy as np
 import pytest
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import DynamicJointState
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
+from rclpy.action import ActionClient
 from ros_process import Client, Executions, RosProcess, own_domain, turned
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -20,7 +23,7 @@ from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.inertia import transform_phi
 from inertial_id_ros.ros import motion_execution
-from inertial_id_ros.ros.motion_execution import Ended
+from inertial_id_ros.ros.motion_execution import Ended, trajectory_message
 
 NODE = (sys.executable, "-m", "inertial_id_ros.cli", "simulate_cobot")
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
@@ -114,6 +117,25 @@ def test_an_aborted_motion_is_at_rest_within_three_tenths_of_a_second(cobot):
     moving = [seconds(m.header.stamp) - seconds(stamp) for m in cobot.joints
               if np.abs(m.velocity).max() >= RESTING]
     assert max(moving) < 0.3, "by the robot's own stamps"
+
+
+@pytest.mark.slow
+def test_of_goals_that_come_at_once_one_is_accepted(cobot):
+    """As threads of an executor may judge several at a time, of many points each."""
+    cobot.spin_to_rest()
+    stamps = np.linspace(0.0, 0.4, 400)
+    still = Trajectory(stamps, np.tile(cobot.pose, (400, 1)), *np.zeros((2, 400, 6)), NAMES)
+    goal = FollowJointTrajectory.Goal(trajectory=trajectory_message(still))
+    action = ActionClient(cobot.client.node, FollowJointTrajectory, ACTION)
+    cobot.client.spin_until(action.server_is_ready)
+    for _ in range(4):
+        answers = [action.send_goal_async(goal) for _ in range(6)]
+        cobot.client.spin_until(lambda answers=answers: all(one.done() for one in answers))
+        (accepted,) = [one.result() for one in answers if one.result().accepted]
+        ended = accepted.get_result_async()
+        cobot.client.spin_until(ended.done)
+        assert ended.result().status == GoalStatus.STATUS_SUCCEEDED
+    action.destroy()
 
 
 @pytest.mark.slow

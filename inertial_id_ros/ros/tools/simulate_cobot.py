@@ -17,7 +17,7 @@ import numpy as np
 import rclpy
 from geometry_msgs.msg import Wrench
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
@@ -96,7 +96,7 @@ class SimulateCobotNode(Node):
         self._server = ActionServer(
             self, action, ACTION, self._follow, goal_callback=self._take_goal,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
-            callback_group=ReentrantCallbackGroup())
+            callback_group=MutuallyExclusiveCallbackGroup())  # one goal is judged at a time
         if (service := find_type("ur_msgs/srv/SetPayload")) is not None:
             self.create_service(service, "io_and_status_controller/set_payload", self._set_payload)
         self._payload_publisher = self.create_publisher(
