@@ -19,10 +19,13 @@ START = 1_700_000_000_000_000_000  # ns
 WRENCH, JOINTS = "geometry_msgs/msg/WrenchStamped", "sensor_msgs/msg/JointState"
 TF, TEXT = "tf2_msgs/msg/TFMessage", "std_msgs/msg/String"
 DYNAMIC = "control_msgs/msg/DynamicJointState"
+KEYS, VALUES = "control_msgs/msg/Keys", "control_msgs/msg/Float64Values"
 for _name, _text in {
         "control_msgs/msg/InterfaceValue": "string[] interface_names\nfloat64[] values\n",
         DYNAMIC: "std_msgs/Header header\nstring[] joint_names\n"
-                 "control_msgs/InterfaceValue[] interface_values\n"}.items():
+                 "control_msgs/InterfaceValue[] interface_values\n",
+        KEYS: "std_msgs/Header header\nstring[] keys\n",
+        VALUES: "std_msgs/Header header\nfloat64[] values\n"}.items():
     if _name not in STORE.types:
         STORE.register(get_types_from_msg(_text, _name))
 MASS, COM = float(BODY.report()[0]), BODY.report()[1:4]  # of the payload [kg, m]

@@ -128,13 +128,30 @@ def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | 
         for some in streams.values()], damaged, why)
 
 
-def stated_payload(topic: InputTopic, message: Any, name: str) -> StatedPayload | None:
-    """The payload that a message of one of `PAYLOADS` states; name: of it among interfaces."""
-    if topic is inputs.DYNAMIC_PAYLOAD:
-        values = payload_among(interfaces_of(message), name)
-        return None if values is None else StatedPayload("", values)
-    message = message.inertia_load if topic is inputs.FRANKA_PAYLOAD else message
-    return StatedPayload(message.header.frame_id.lstrip("/"), inertia_numbers(message.inertia))
+class StateReader:
+    """Reads messages of drivers that state a payload, those of `PAYLOADS`, one after the other."""
+
+    def __init__(self) -> None:
+        self._keys: list[tuple[str, ...]] = []  # of values that come without them
+
+    def payload(self, message: Any, name: str) -> StatedPayload | None:
+        """The payload that a message states, under a name among interfaces; None: none."""
+        if not hasattr(message, "inertia_load") and not hasattr(message, "inertia"):
+            values = payload_among(self.interfaces(message), name)
+            return None if values is None else StatedPayload("", values)
+        message = getattr(message, "inertia_load", message)
+        return StatedPayload(message.header.frame_id.lstrip("/"), inertia_numbers(message.inertia))
+
+    def interfaces(self, message: Any) -> Interfaces:
+        """What a control_msgs/DynamicJointState says, or a Float64Values by the Keys before it."""
+        if hasattr(message, "keys"):
+            self._keys = [key.rpartition("/")[::2] for key in message.keys]
+        if hasattr(message, "joint_names"):
+            return {(name, kind): float(value) for name, some
+                    in zip(message.joint_names, message.interface_values, strict=False)
+                    for kind, value in zip(some.interface_names, some.values, strict=False)}
+        return {(name, kind): float(value) for (name, kind), value
+                in zip(self._keys, getattr(message, "values", ()), strict=False)}
 
 
 def payload_among(values: Interfaces, name: str) -> Array | None:
@@ -144,13 +161,6 @@ def payload_among(values: Interfaces, name: str) -> Array | None:
         return None
     # A driver that publishes no inertia does not compensate that of the payload.
     return np.array([values.get((name, kind), 0.0) for kind in PAYLOAD + INERTIA])
-
-
-def interfaces_of(message: Any) -> Interfaces:
-    """Values by joint or sensor, and interface, of a control_msgs/DynamicJointState."""
-    return {(name, kind): float(value)
-            for name, some in zip(message.joint_names, message.interface_values, strict=False)
-            for kind, value in zip(some.interface_names, some.values, strict=False)}
 
 
 def inertia_numbers(i: Any) -> Array:

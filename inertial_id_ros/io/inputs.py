@@ -4,6 +4,7 @@ The order of samples of different streams does not matter."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +21,12 @@ class InputTopic:
     type: str  # of its messages
     content: str  # what they carry, in words
     latched: bool = False  # True if who subscribes later gets what was last published
+    suffix: str = ""  # of its name, after what the setting names
 
     def name(self, settings: Settings) -> str:
         """The topic's name in the settings."""
         group, _, name = self.setting.partition(".")
-        return str(getattr(getattr(settings, group), name)) if name else f"/{group}"
+        return (str(getattr(getattr(settings, group), name)) if name else f"/{group}") + self.suffix
 
 
 WRENCH = InputTopic("wrench.topic", "geometry_msgs/msg/WrenchStamped", "wrench")
@@ -33,21 +35,22 @@ TRANSFORMS = InputTopic("tf", "tf2_msgs/msg/TFMessage", "transform")
 STATIC_TRANSFORMS = InputTopic("tf_static", "tf2_msgs/msg/TFMessage", "transform", True)
 ROBOT_DESCRIPTION = InputTopic("robot_description.topic", "std_msgs/msg/String",
                                "robot description", True)
-# The payload that the driver compensates, as it states it, by precompensated.source.
-INERTIA_PAYLOAD, FRANKA_PAYLOAD, DYNAMIC_PAYLOAD = (
-    InputTopic("precompensated.topic", kind, "compensated payload") for kind in (
-        "geometry_msgs/msg/InertiaStamped", "franka_msgs/msg/FrankaRobotState",
-        "control_msgs/msg/DynamicJointState"))
-PAYLOADS = {"inertia": INERTIA_PAYLOAD, "franka": FRANKA_PAYLOAD,
-            "dynamic_joint_states": DYNAMIC_PAYLOAD}
+# The payload that the driver compensates, as it states it, by precompensated.source: on the last of
+# these topics, to which the one before it belongs.
+_topic = partial(InputTopic, "precompensated.topic", content="compensated payload")
+PAYLOADS = {"inertia": (_topic("geometry_msgs/msg/InertiaStamped"),),
+            "franka": (_topic("franka_msgs/msg/FrankaRobotState"),),
+            "dynamic_joint_states": (_topic("control_msgs/msg/DynamicJointState"),),
+            "state_interfaces": (_topic("control_msgs/msg/Keys", latched=True, suffix="/names"),
+                                 _topic("control_msgs/msg/Float64Values", suffix="/values"))}
 
 
 def input_topics(settings: Settings) -> list[InputTopic]:
     """The topics that the identification reads with these settings."""
     topics = [WRENCH] if settings.load.source == "wrench" else []
     topics += [JOINT_STATES, TRANSFORMS, STATIC_TRANSFORMS]
-    if settings.precompensated.topic and settings.precompensated.source in PAYLOADS:
-        topics.append(PAYLOADS[settings.precompensated.source])
+    if settings.precompensated.topic:
+        topics += PAYLOADS.get(settings.precompensated.source, ())
     if not settings.robot_description.file:
         topics.append(ROBOT_DESCRIPTION)
     return topics

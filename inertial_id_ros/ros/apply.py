@@ -88,9 +88,9 @@ class ApplyService:
         if refusals.changes_wrench(target):
             notes.append("the node drops its data, since its wrench changes with that")
             if target.needs_limits and settings.precompensated.source == "settings":
-                notes.append("the driver compensates this payload from now on: set "
-                             "precompensated.mass, .com and .inertia to it, or "
-                             "precompensated.source to read it back, before the next estimate")
+                notes.append("the driver compensates this payload from now on: before the next "
+                             "estimate set precompensated.mass, .com and .inertia to it" + (
+                                 ", or .source and .topic to read it back" if before else ""))
         text = "; ".join([done, *notes])
         if failure:
             raise InvalidData(text)

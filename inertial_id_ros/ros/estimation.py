@@ -86,6 +86,7 @@ class Estimation:
         # Stamp of the newest sample of the load [ns], and when it arrived: one that stands still
         # does not arrive again.
         self._newest: tuple[int, float] = (0, 0.0)
+        self._stated = decoding.StateReader()
         self._seen = ""  # sentence of the outcome that was shown last
         self._published = time.monotonic()
 
@@ -167,7 +168,7 @@ class Estimation:
               messages: Sequence[bytes]) -> list[Samples]:
         """Use what the messages of a topic say; returns their samples, and counts damaged ones."""
         identifier = self.identifier
-        if topic in inputs.PAYLOADS.values():
+        if topic.setting == "precompensated.topic":
             self._attempt("payload_not_added", lambda: self._use_payload(topic, messages[-1]))
             return []
         if topic is inputs.ROBOT_DESCRIPTION:
@@ -200,9 +201,8 @@ class Estimation:
 
     def _use_payload(self, topic: InputTopic, data: bytes) -> None:
         """Let the identifier know the payload that a message of the driver states."""
-        stated = decoding.stated_payload(
-            topic, deserialize_message(data, message_type(topic.type)),
-            self.identifier.settings.precompensated.name)
+        stated = self._stated.payload(deserialize_message(data, message_type(topic.type)),
+                                      self.identifier.settings.precompensated.name)
         self.identifier.by_driver = stated or self.identifier.by_driver
 
     # ---- what is shown --------------------------------------------------------------------------

@@ -197,14 +197,14 @@ class PrecompensatedSettings:
         "sum of it and of what is measured. settings: mass, com and inertia below; "
         "none: the wrench is not of the robot's driver; inertia: a topic with "
         "geometry_msgs/InertiaStamped; franka: inertia_load of franka_msgs/FrankaRobotState; "
-        "dynamic_joint_states: control_msgs/DynamicJointState. When it changes, all data before "
-        "are forgotten.",
-        choices=("settings", "none", "inertia", "franka", "dynamic_joint_states"))
-    topic: str = setting(
-        "", "Topic of the sources inertia, franka and dynamic_joint_states.")
+        "dynamic_joint_states: control_msgs/DynamicJointState; state_interfaces: a "
+        "state_interfaces_broadcaster. When it changes, all data before are forgotten.",
+        choices=("settings", "none", "inertia", "franka", "dynamic_joint_states",
+                 "state_interfaces"))
+    topic: str = setting("", "Topic that states it; state_interfaces: name of the broadcaster.")
     name: str = setting(
-        "payload", "Name of the payload in dynamic_joint_states, with the prefix of the arm; "
-        "empty: nobody publishes it.")
+        "payload", "Name of the payload among interfaces, with the prefix of the arm; empty: "
+        "nobody publishes it.")
     terms: str = setting(
         "all", "What of that payload the driver compensates. all: its weight and inertial forces, "
         "until the motion shows clearly that it is not so; weight: its weight alone.",

@@ -12,7 +12,8 @@ import numpy as np
 from ..errors import InertialIdError, InvalidData, InvalidSetting
 from ..estimate import Estimate
 from ..inertia import PARAMETER_NAMES, tensor_from_six
-from ..io.decoding import inertia_numbers, interfaces_of, payload_among
+from ..io.decoding import Interfaces, StateReader, inertia_numbers, payload_among
+from ..io.inputs import PAYLOADS
 from ..model.newton_euler import GRAVITY
 from ..settings import Settings
 from .target import COM, INERTIA, MASS, Plan, Target, Values, is_known, values_of
@@ -73,18 +74,15 @@ class UniversalRobots(Target):
         interfaces, name = self._interfaces(), self.settings.precompensated.name
         return _stated(payload_among(interfaces, name), (name, "inertia.ixx") in interfaces)
 
-    def _interfaces(self) -> dict[tuple[str, str], float]:
-        """Values by name and interface, from whichever broadcaster runs."""
-        heard = self.robot.wait_for_message
+    def _interfaces(self) -> Interfaces:
+        """What whichever broadcaster runs says."""
+        heard, states = self.robot.wait_for_message, StateReader()
+        names, values = PAYLOADS["state_interfaces"]
         if f"{self.robot.resolve(BROADCASTER)}/values" in self.robot.topics():
-            names = heard("control_msgs/msg/Keys", f"{BROADCASTER}/names", latched=True)
-            values = heard("control_msgs/msg/Float64Values", f"{BROADCASTER}/values")
-            if names is not None and values is not None:
-                keys = [key.partition("/") for key in names.keys]
-                return {(name, kind): float(value) for (name, _, kind), value
-                        in zip(keys, values.values, strict=False)}
-        message = heard("control_msgs/msg/DynamicJointState", self.topic)
-        return {} if message is None else interfaces_of(message)
+            states.interfaces(heard(names.type, f"{BROADCASTER}/names", latched=True))
+            if found := states.interfaces(heard(values.type, f"{BROADCASTER}/values")):
+                return found
+        return states.interfaces(heard(PAYLOADS["dynamic_joint_states"][-1].type, self.topic))
 
     def plan(self, payload: Estimate, before: Values) -> Plan:
         names, why = self.robot.request_fields(self.service), ""

@@ -114,6 +114,9 @@ def compensated_bag(path: Path, topic: str, kind: str) -> Path:
     (mass,), (com,) = REMOVED
 
     def state(stamp: int) -> Any:
+        if kind == bags.VALUES:
+            return bags.make("control_msgs/Float64Values", bags.header(stamp, ""),
+                             np.array([*com, 0.0, mass]))
         if kind == DYNAMIC:
             values = bags.make("control_msgs/InterfaceValue", ["mass", "cog.x", "cog.y", "cog.z"],
                                np.array([mass, *com]))
@@ -124,18 +127,26 @@ def compensated_bag(path: Path, topic: str, kind: str) -> Path:
         return bags.make("franka_msgs/FrankaRobotState", bags.make(
             "geometry_msgs/InertiaStamped", bags.header(stamp, "tool0"), inertia))
 
+    keys = bags.make("control_msgs/Keys", bags.header(bags.START, ""), [
+        f"payload/{name}" for name in ("cog.x", "cog.y", "cog.z", "inertia.ixx", "mass")])
+    names = bags.Stream("/state_broadcaster/names", bags.KEYS, [(bags.START, keys)], True)
     return bags.write_bag(path, [
         bags.wrench_stream(6.0, points=LEFT), bags.joint_stream(6.0),
+        *([names] if kind == bags.VALUES else []),
         bags.text_stream("/robot_description", bags.URDF), bags.Stream(topic, kind, [
             (s, state(s)) for s in bags.nanoseconds(bags.times(6.0, 50.0))])])
 
 
-def test_a_payload_that_a_driver_states_is_named_and_can_be_added(tmp_path: Path) -> None:
-    bag = compensated_bag(tmp_path / "bag", "/states", DYNAMIC)
+@pytest.mark.parametrize(("source", "topic", "named", "kind"), [
+    ("dynamic_joint_states", "/states", "/states", DYNAMIC),
+    ("state_interfaces", "/state_broadcaster/values", "/state_broadcaster", bags.VALUES)])
+def test_a_payload_that_a_driver_states_is_named_and_can_be_added(
+        tmp_path: Path, source: str, topic: str, named: str, kind: str) -> None:
+    bag = compensated_bag(tmp_path / "bag", topic, kind)
     status, tree = run(tmp_path, bag, *SENSOR)
     assert status == NOT_IDENTIFIED and "payload_not_added" in kinds(tree)
-    status, tree = run(tmp_path, bag, *SENSOR, "--set", "precompensated.topic=/states",
-                       "--set", "precompensated.source=dynamic_joint_states")
+    status, tree = run(tmp_path, bag, *SENSOR, "--set", f"precompensated.topic={named}",
+                       "--set", f"precompensated.source={source}")
     assert status == OK and "payload_not_added" not in kinds(tree)
     assert_truth(tree)
 

@@ -12,10 +12,10 @@ from bags import STORE
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from inertial_id_ros.io.decoding import Decoded, decode, interfaces_of, payload_among, text
+from inertial_id_ros.io.decoding import Decoded, StateReader, decode, text
 from inertial_id_ros.io.inputs import (
-    INERTIA_PAYLOAD,
     JOINT_STATES,
+    PAYLOADS,
     ROBOT_DESCRIPTION,
     STATIC_TRANSFORMS,
     TRANSFORMS,
@@ -160,13 +160,28 @@ def test_a_dynamic_joint_state_states_a_payload_under_its_name() -> None:
               "arm_payload": {"cog.y": 0.2, "mass": 1.5, "cog.x": 0.1, "cog.z": 0.3}}
     held = [bags.make("control_msgs/InterfaceValue", list(some), np.array(list(some.values())))
             for some in values.values()]
-    got = interfaces_of(bags.make(
-        "control_msgs/DynamicJointState", bags.header(STAMP, ""), list(values), held))
-    assert got == {(name, kind): value for name, some in values.items()
-                   for kind, value in some.items()}
-    stated = payload_among(got, "arm_payload")
-    assert stated is not None and stated.tolist() == [1.5, 0.1, 0.2, 0.3] + [0.0] * 6
-    assert payload_among(got, "payload") is None
+    message, reader = bags.make(
+        "control_msgs/DynamicJointState", bags.header(STAMP, ""), list(values), held), StateReader()
+    assert reader.interfaces(message) == {(name, kind): value for name, some in values.items()
+                                          for kind, value in some.items()}
+    stated = reader.payload(message, "arm_payload")
+    assert stated is not None and stated.values.tolist() == [1.5, 0.1, 0.2, 0.3] + [0.0] * 6
+    assert reader.payload(message, "payload") is None
+
+
+def test_values_without_names_state_a_payload_by_the_names_before_them() -> None:
+    """Of a state_interfaces_broadcaster, in any order, beside others; names may come anew."""
+    reader, values = StateReader(), bags.make(
+        "control_msgs/Float64Values", bags.header(STAMP, ""), np.array([0.3, 7.0, 0.1, 1.5, 0.2]))
+    assert reader.payload(values, "payload") is None
+    for prefix in ("left/", "", "arm_"):
+        name = f"{prefix}payload"
+        names = [f"{name}/cog.z", "single", *(f"{name}/{x}" for x in ("cog.x", "mass", "cog.y"))]
+        keys = bags.make("control_msgs/Keys", bags.header(STAMP, ""), names)
+        assert reader.payload(keys, name) is None
+        stated = reader.payload(values, name)
+        assert stated is not None and stated.values.tolist() == [1.5, 0.1, 0.2, 0.3] + [0.0] * 6
+        assert reader.payload(values, "other") is None
 
 
 def test_a_robot_description_is_read_and_refused_where_it_is_cut_off() -> None:
@@ -180,7 +195,9 @@ def test_a_robot_description_is_read_and_refused_where_it_is_cut_off() -> None:
     ({}, [WRENCH, JOINT_STATES]),
     ({"load.robot": "robot.json", "wrench.sensor_frame": "f"}, [JOINT_STATES]),
     ({"precompensated.source": "inertia", "precompensated.topic": "/p"},
-     [WRENCH, JOINT_STATES, INERTIA_PAYLOAD])])
+     [WRENCH, JOINT_STATES, *PAYLOADS["inertia"]]),
+    ({"precompensated.source": "state_interfaces", "precompensated.topic": "/p"},
+     [WRENCH, JOINT_STATES, *PAYLOADS["state_interfaces"]])])
 def test_the_settings_name_the_topics_that_are_read(
         settings: dict[str, str], topics: list[InputTopic]) -> None:
     made = Settings().replace(settings)
@@ -188,5 +205,7 @@ def test_the_settings_name_the_topics_that_are_read(
     got = input_topics(made)
     assert set(got) == always | set(topics) and len(got) == len(set(got))
     assert [topic.name(made) for topic in got if topic is TRANSFORMS] == ["/tf"]
+    assert [topic.name(made) for topic in got if topic in PAYLOADS["state_interfaces"]] in (
+        [], ["/p/names", "/p/values"])
     of_file = made.replace({"robot_description.file": "a.urdf"})
     assert set(input_topics(of_file)) == set(got) - {ROBOT_DESCRIPTION}

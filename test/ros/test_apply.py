@@ -160,6 +160,8 @@ def test_what_nobody_reads_needs_a_word_and_is_recorded_whatever_happens(
     answer = node.create_service.call_args.args[2](Apply.Request(send=True), Apply.Response())
     assert words in answer.message and answer.success == (bool(said) and error is None)
     assert answer.sent == file.exists() == node.estimation.worker.call.called == bool(said)
+    # Who cannot read it back is not advised to.
+    assert (".source" in answer.message) == (not said or bool(reads[0]))
 
 
 @pytest.mark.parametrize("frame", ["tool0", "tilted"])

@@ -54,7 +54,7 @@ class Recorder:
     def __init__(self, settings: Settings) -> None:
         self._settings, self._pose = settings, dict[str, float]()
         self.messages = {topic: deque[tuple[int, bytes]](maxlen=MOST) for topic in (
-            inputs.input_topics(settings)) if topic not in inputs.PAYLOADS.values()}
+            inputs.input_topics(settings)) if topic in READERS or topic is inputs.ROBOT_DESCRIPTION}
 
     def begin(self) -> None:
         """Forget everything but what is latched, and where the joints are."""

@@ -29,6 +29,7 @@ SUFFIXES = (".mcap", ".db3", ".bag")
 SECOND = 1_000_000_000  # ns, of a part
 FIRST = 20  # messages that tell the payload of a driver: the first may still hold NaN
 LEAST = 1e-3  # kg; less is no payload
+DRIVER = "precompensated.topic"
 OLD_TYPES = {"tf/msg/tfMessage": inputs.TRANSFORMS.type}  # of ROS 1
 Message = tuple[str, int, bytes]  # topic, time of recording [ns], CDR
 
@@ -71,17 +72,15 @@ class Bag(ExitStack):
         with one_error(f"recording {self._path} cannot be read"):
             yield from merge(*map(of_file, self._readers), key=lambda message: message[1])
 
-    def stated_payload(self, topic: InputTopic, data: bytes, name: str) -> StatedPayload | None:
-        """The payload that a message states (raises RecordingError); None: it states none."""
+    def message(self, kind: str, data: bytes) -> Any:
+        """A message of a type (raises RecordingError)."""
         from rosbags.typesys import get_types_from_msg
 
-        with one_error(f"a message of type {topic.type} cannot be decoded"):
-            if topic.type not in self._store.types:  # the file defines it
+        with one_error(f"a message of type {kind} cannot be decoded"):
+            if kind not in self._store.types:  # the file defines it
                 self._store.register(get_types_from_msg(next(
-                    c.msgdef.data for c in self._connections if c.msgtype == topic.type),
-                    topic.type))
-            return decoding.stated_payload(
-                topic, self._store.deserialize_cdr(data, topic.type), name)
+                    c.msgdef.data for c in self._connections if c.msgtype == kind), kind))
+            return self._store.deserialize_cdr(data, kind)
 
 
 def read_bag(path: Path, settings: Settings, recorded_stamps: bool = False) -> Recording:
@@ -89,7 +88,7 @@ def read_bag(path: Path, settings: Settings, recorded_stamps: bool = False) -> R
     for (raises RecordingError: it cannot be read, or lacks a topic)."""
     with Bag(path) as bag:
         notes, parts, fixed, description = list[str](), list[Any](), list[Any](), ""
-        topics = select_topics(bag, settings, notes)
+        topics, states = select_topics(bag, settings, notes), decoding.StateReader()
         counts, damaged = dict.fromkeys(topics, 0), dict[str, tuple[int, str]]()
 
         def messages(latched: bool) -> Iterator[Message]:
@@ -99,8 +98,9 @@ def read_bag(path: Path, settings: Settings, recorded_stamps: bool = False) -> R
         def decode(name: str, data: Sequence[bytes], times: Sequence[int] | None = None
                    ) -> Sequence[Samples | StatedPayload]:
             counts[name] += len(data)
-            if topics[name] in PAYLOADS.values():
-                stated = bag.stated_payload(topics[name], data[-1], settings.precompensated.name)
+            if topics[name].setting == DRIVER:
+                stated = states.payload(bag.message(topics[name].type, data[-1]),
+                                        settings.precompensated.name)
                 return () if stated is None else (stated,)
             decoded = decoding.decode(topics[name], data, times if recorded_stamps else None)
             if decoded.damaged:
@@ -164,7 +164,7 @@ def _names(bag: Bag, wanted: InputTopic, settings: Settings, notes: list[str]) -
     if name != usual or wanted not in (WRENCH, JOINT_STATES):
         found = [topic for topic in found if topic.endswith("/" + name.rsplit("/", 1)[-1])]
         found = found if len(found) == 1 else []  # which one is meant, is for the user to say
-    is_needed = wanted is WRENCH or wanted in PAYLOADS.values() or name != usual
+    is_needed = wanted is WRENCH or wanted.setting == DRIVER or name != usual
     if is_needed and not found or wanted is WRENCH and len(found) > 1 or (
             f"/{name}" in dict(bag.topics)):
         raise RecordingError(
@@ -187,12 +187,13 @@ def _payload_not_added(bag: Bag, settings: Settings) -> tuple[Finding, ...]:
     driver = settings.precompensated
     if settings.load.source != "wrench" or driver.source != "settings" or driver.mass:
         return ()
-    for source, name in ((source, name) for source in ("dynamic_joint_states", "franka")
-                         for name, kind in bag.topics if kind == PAYLOADS[source].type):
-        topic = PAYLOADS[source]
+    for source, name in ((source, name) for source in PAYLOADS if source != "inertia"
+                         for name, kind in bag.topics if kind == PAYLOADS[source][-1].type):
+        name, states = name.removesuffix(PAYLOADS[source][-1].suffix), decoding.StateReader()
+        types = {name + topic.suffix: topic.type for topic in PAYLOADS[source]}
         with suppress(RecordingError):  # the type is not defined in the file
-            for _, _, data in islice(bag.messages({name: topic.type}), FIRST):
-                stated = bag.stated_payload(topic, data, driver.name)
+            for topic, _, data in islice(bag.messages(types), FIRST):
+                stated = states.payload(bag.message(types[topic], data), driver.name)
                 if stated is not None and LEAST < stated.values[0] < np.inf:
                     return (made("payload_not_added", why=(
                         f"{name} states a payload of {stated.values[0]:.3f} kg, which the driver "

@@ -3,8 +3,11 @@
 and stopped where the node or the driver finds a fault."""
 
 import argparse
+import posixpath
 import time
+from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +18,8 @@ from ...apps.excitation.information import Knowledge
 from ...apps.excitation.motions import MotionLimits, MotionPlanner, Trajectory, violations
 from ...apps.guide.checks import Driver, Snapshot
 from ...apps.guide.recorder import Recorder
-from ...io.decoding import interfaces_of, payload_among
-from ...io.inputs import JOINT_STATES, WRENCH, InputTopic
+from ...io.decoding import StateReader
+from ...io.inputs import JOINT_STATES, PAYLOADS, WRENCH, InputTopic
 from ..motion_execution import ENDING, SILENCE, Ended, MotionExecution, find_controllers
 from ..planning_scene import SCENE, SceneWatch
 from ..program import find_type, message_type
@@ -43,11 +46,9 @@ SOURCES: tuple[Source, ...] = (
     ("franka_msgs/msg/FrankaRobotState", "",
      lambda m: {"stopped": FRANKA.get(m.robot_mode, ""),
                 "payload": float(m.inertia_load.inertia.m)}),
-    ("std_msgs/msg/Float64", "/speed_scaling", lambda m: {"speed": m.data / 100.0}),
-    ("control_msgs/msg/DynamicJointState", "",
-     lambda m: dict(("payload", float(stated[0])) for name in m.joint_names
-                    if name.endswith("payload")
-                    and (stated := payload_among(interfaces_of(m), name)) is not None)))
+    ("std_msgs/msg/Float64", "/speed_scaling", lambda m: {"speed": m.data / 100.0}))
+STATES = [topic.type for source in ("dynamic_joint_states", "state_interfaces")
+          for topic in PAYLOADS[source]]
 
 
 class Robot:
@@ -61,7 +62,7 @@ class Robot:
         self._link, self._options = link, options
         self.recorder, self.scene = Recorder(link.settings), SceneWatch(link.client)
         self._said: dict[str, dict[str, Any]] = {}  # by the driver, by topic
-        self._controller = ""
+        self._states, self._controller = defaultdict[str, StateReader](StateReader), ""
         now = link.node.get_clock().now
         for topic, messages in self.recorder.messages.items():
             link.node.create_subscription(
@@ -76,9 +77,10 @@ class Robot:
 
     def discover(self) -> None:
         """Subscribe to drivers and planning scenes that are there, of types that are installed."""
-        scenes: Source = SCENE, "", self.scene.take
         for name, type_name in self._link.client.topics().items():
-            for wanted, ending, read in (*SOURCES, scenes):
+            payload = partial(_payload, self._states[posixpath.dirname(name)])
+            for wanted, ending, read in (*SOURCES, (SCENE, "", self.scene.take),
+                                         *((some, "", payload) for some in STATES)):
                 if (type_name == wanted and name.endswith(ending) and name not in self._said
                         and (kind := find_type(type_name)) is not None):
                     said = self._said[name] = {}
@@ -160,6 +162,12 @@ class Robot:
         first, _, last = np.array_split(self.recorder.wrench(JUMP_TIME)[:, :3], 3)
         jump = float(np.linalg.norm(last.mean(axis=0) - first.mean(axis=0))) if len(last) else 0.0
         return f"contact: the force has jumped by {jump:.0f} N" if jump > JUMP else ""
+
+
+def _payload(states: StateReader, message: Any) -> dict[str, Any]:
+    """The payload that a driver states under any prefix."""
+    return dict(("payload", value) for (name, kind), value in states.interfaces(message).items()
+                if name.endswith("payload") and kind == "mass")
 
 
 def _farthest(a: dict[str, float], b: dict[str, float]) -> float:
