@@ -3,15 +3,20 @@
 
 import threading
 import time
+from unittest.mock import MagicMock
 
 import pytest
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
-from ros_process import LATCHED, own_domain, spinning
+from ros_process import LATCHED, own_domain, spinning, wait_until
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from inertial_id_ros.errors import InvalidData, InvalidSetting
+from inertial_id_ros.msg import InertialParameters
+from inertial_id_ros.ros.conversions import PROMISED
+from inertial_id_ros.ros.guide import node_link
+from inertial_id_ros.ros.guide.node_link import NodeLink
 from inertial_id_ros.ros.ros_client import NoAnswer, NoResponse, Rehearsal, RosClient
 
 
@@ -60,6 +65,39 @@ def test_a_service_that_does_not_answer_is_not_one_that_is_not_there(client):
     assert not isinstance(caught.value, NoResponse)
     with pytest.raises(InvalidData):
         client.call(kind, "switch", {"text": ""})
+
+
+@pytest.mark.slow
+def test_a_node_that_runs_is_waited_for_and_only_where_there_is_none_one_is_started(monkeypatch):
+    """Two nodes of one name would both answer. One that is not configured has no services yet."""
+    domain, children, said, stop = own_domain(), MagicMock(), [], threading.Event()
+    children.describe_ended.return_value = ""
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    runs, late = (rclpy.create_node("runs", context=context) for _ in range(2))
+
+    def configure(node) -> None:
+        node.create_service(Trigger, "~/apply", lambda request, response: response)
+
+    with spinning(runs, late, threads=4), NodeLink("/runs", stop) as link:
+        configured = threading.Timer(node_link.LOOK + 1.0, configure, [runs])
+        configured.start()
+        link.connect(children, [], said.append)
+        assert configured.finished.is_set() and not children.start.called and not said
+        publisher = runs.create_publisher(InertialParameters, "~/inertial_parameters", PROMISED)
+        runs.create_timer(0.1, lambda: publisher.publish(InertialParameters()))
+        wait_until(lambda: not link.doubt())
+        configure(late)
+        wait_until(link.doubt)
+    with NodeLink("/runs_not", stop) as link:
+        monkeypatch.setattr(node_link, "LOOK", 0.5)
+        monkeypatch.setattr(node_link, "START", 0.5)
+        with pytest.raises(NoAnswer):
+            link.connect(children, ["word"], said.append)
+        children.start.assert_called_once_with("inertial_id_node", ["word"])
+        assert said
+    rclpy.shutdown(context=context)
 
 
 def test_a_rehearsal_reads_and_changes_nothing(client):

@@ -27,9 +27,9 @@ from ..motion_execution import MotionExecution
 from ..program import Children, spin, start_ros
 from ..ros_client import NoAnswer, NoResponse, RosClient
 
-# s in which a node that runs is found, whose first announcements may be lost, which DDS repeats
-# after 3 s; in which one that is started must answer.
-LOOK, START = 7.0, 30.0
+# s in which a node that runs is found, by name or service: DDS announces both for half a second and
+# again after 3 s (`doubt` finds one that is later); in which it must offer its services.
+LOOK, START = 4.0, 30.0
 ANSWER = 60.0  # s: an estimate that runs is waited for
 APPLY = 100.0  # s: longer than the node takes, which waits for up to three services and reads back
 POLL = 0.02  # s
@@ -100,21 +100,24 @@ class NodeLink:
                 ) -> None:
         """Find the node, or start it and say so, read its settings, and listen to it (raises
         NoAnswer; InvalidData: the one that was started has ended)."""
-        def is_there() -> bool:
-            return f"{self.name}/apply" in self.client.services()
-
-        if not self.wait(LOOK, is_there):
+        if not self.wait(LOOK, lambda: self._servers() or (
+                self.name in self.node.get_fully_qualified_node_names())):
             say(f"no node '{self.name}' runs; one is started")
             children.start("inertial_id_node", arguments)
-            self.wait(START, lambda: is_there() or children.describe_ended())
-            if text := children.describe_ended():
-                raise InvalidData(text)
+        if not self.wait(START, lambda: self._servers() or children.describe_ended()):
+            raise NoAnswer(f"node '{self.name}' offers no ~/apply; is it configured?")
+        if text := children.describe_ended():
+            raise InvalidData(text)
         groups = sorted({name.split(".")[0] for name, _, _ in iter_settings(Settings())})
         values = self.client.parameters(self.name, groups)
         self.settings = settings_from_mapping({
             name: value for name, value in values.items() if value is not None})
         self.node.create_subscription(
             InertialParameters, f"{self.name}/inertial_parameters", self._keep, LATCHED)
+
+    def _servers(self) -> int:
+        """How many nodes of the name offer ~/apply."""
+        return int(self.node.count_services(f"{self.name}/apply"))
 
     def _keep(self, message: InertialParameters) -> None:
         self.message, self._heard = message, time.monotonic()
@@ -135,6 +138,8 @@ class NodeLink:
     def doubt(self, which: Doubt = STOPPING) -> str:
         """The node's sentence about doubts, of these, that it has, or its silence; empty: none."""
         message = self.message
+        if self._servers() > 1:
+            return f"several nodes are named '{self.name}'"
         if time.monotonic() - self._heard > DEADLINE:
             return f"node '{self.name}' has sent nothing for {DEADLINE:g} s"
         return next(iter(message.diagnostics), message.status) if (
