@@ -30,7 +30,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from inertial_id_ros.estimate import VERDICT_WORDS
 from inertial_id_ros.inertia import PARAMETER_NAMES
 from inertial_id_ros.msg import CompensationState, InertialParameters, InertialSummary
-from inertial_id_ros.srv import Save, SetShape
+from inertial_id_ros.srv import GetInertialParameters, Save, SetShape
 
 
 @pytest.fixture(scope="module")
@@ -243,6 +243,28 @@ def test_each_wrench_comes_back_with_its_stamp_and_frame(compensated):
     weight = 9.81 * compensated.robot.cobot.payload.mass
     forces = np.array([[m.wrench.force.x, m.wrench.force.y, m.wrench.force.z] for m in late])
     assert np.sqrt((forces**2).mean()) < 0.02 * weight
+
+
+def test_no_wrench_is_lost_while_a_service_is_called_twenty_times_a_second(compensated):
+    """It needs the worker, as the frame moves; nothing but the calls waits for that."""
+    client, wanted, asked = compensated.client, list[int](), []
+    service = client.node.create_client(GetInertialParameters, f"{NODE}/get_inertial_parameters")
+    client.spin_until(service.service_is_ready)
+
+    def each(stamp):
+        wanted.append(stamp)
+        if len(wanted) % 12 == 0:  # of 250 a second
+            asked.append(service.call_async(GetInertialParameters.Request(
+                target_frame="base_link")))
+        client.executor.spin_once(timeout_sec=0.0)
+
+    compensated.robot.play(4.0, speed=1.0, each=each)
+    client.spin_until(lambda: stamp_of(compensated.wrenches[-1]) == wanted[-1] and (
+        sum(one.done() for one in asked) > 75))  # a service that was just found may lose an answer
+    assert all(one.result().success for one in asked if one.done())
+    stamps = [stamp_of(message) for message in compensated.wrenches]
+    assert stamps[stamps.index(wanted[0]):] == wanted
+    client.node.destroy_client(service)
 
 
 def test_the_state_tells_what_is_removed(compensated):
