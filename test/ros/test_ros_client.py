@@ -1,17 +1,25 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What other nodes have and answer, asked by a node of this process."""
 
+import json
 import threading
 import time
+from dataclasses import replace
 from unittest.mock import MagicMock
 
+import pinocchio as pin
 import pytest
 import rclpy
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
+from robot_graph import in_sensor
 from ros_process import LATCHED, own_domain, spinning, wait_until
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
+from inertial_id_ros.apps.export_payload import main
+from inertial_id_ros.apps.simulation.cobot import load_description
+from inertial_id_ros.cli import OK, USER_ERROR
 from inertial_id_ros.errors import InvalidData, InvalidSetting
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.ros.conversions import PROMISED
@@ -98,6 +106,37 @@ def test_a_node_that_runs_is_waited_for_and_only_where_there_is_none_one_is_star
         children.start.assert_called_once_with("inertial_id_node", ["word"])
         assert said
     rclpy.shutdown(context=context)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("words", "status", "said"), [
+    ([], OK, ""), (["/refuses"], USER_ERROR, "not while I run"),
+    (["nobody"], USER_ERROR, "nobody")])
+def test_a_payload_is_published_with_the_description_by_a_node_that_takes_it(
+        tmp_path, monkeypatch, capsys, words, status, said):
+    domain, arm, saved = own_domain(), tmp_path / "arm.urdf", tmp_path / "saved.json"
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    arm.write_text(load_description().urdf)
+    payload = replace(in_sensor(), frame_id="tool0")
+    saved.write_text(json.dumps(payload.to_json()))
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    nodes = [rclpy.create_node(name, context=context)
+             for name in ("robot_state_publisher", "refuses")]
+    for node in nodes:
+        node.declare_parameter("robot_description", "")
+    nodes[1].add_on_set_parameters_callback(lambda _: SetParametersResult(reason="not while I run"))
+    with spinning(*nodes):
+        got = main([str(saved), "--format", "urdf_robot", "--robot", str(arm), "--publish", *words])
+    printed = capsys.readouterr()
+    assert got == status and said in printed.err and not printed.out
+    texts = [node.get_parameter("robot_description").value for node in nodes]
+    rclpy.shutdown(context=context)
+    assert bool(texts[0]) == (status == OK) and not texts[1]
+    if texts[0]:
+        before, after = (pin.computeTotalMass(pin.buildModelFromXML(text))
+                         for text in (arm.read_text(), texts[0]))
+        assert after - before == pytest.approx(payload.body.mass)
 
 
 def test_a_rehearsal_reads_and_changes_nothing(client):
