@@ -144,22 +144,31 @@ def test_a_node_that_cannot_take_it_is_named_with_the_parameter(stage, name, wor
     ({}, [{}], None, "nothing is received on 'dynamic_joint_states'"),
     ({"name": ""}, [{}], None, "nobody read it back"), ({"mass": 0.5}, [{}], None, "nobody read"),
     ({"mass": 0.5}, [{"mass": 0.5}, NoAnswer("silent")], None, "not read back: silent"),
-    ({"mass": 0.5}, [{}], AssertionError("a field"), "a field: sent, not confirmed")])
+    ({"mass": 0.5}, [{}], AssertionError("a field"), "a field: sent, not confirmed"),
+    ({"mass": 0.5}, [{}], OSError, "nobody read it back")])  # of the record alone
 def test_what_nobody_reads_needs_a_word_and_is_recorded_whatever_happens(
         tmp_path, monkeypatch, said, reads, error, words):
     graph, node = Graph({}, {"joint_states": JointState(name=["a"], position=[0.0])}), MagicMock()
     graph.kinds["/io_and_status_controller/set_payload"] = "ur_msgs/srv/SetPayload"
-    graph.call, graph.timeout = MagicMock(return_value=None, side_effect=error), PATIENCE
+    is_recorded = error is not OSError
+    graph.call, graph.timeout = MagicMock(
+        return_value=None, side_effect=error if is_recorded else None), PATIENCE
     monkeypatch.setattr("inertial_id_ros.ros.apply.RosClient", lambda *_: graph)
     monkeypatch.setattr(type(load(UR)), "read", MagicMock(side_effect=reads))
     node.settings = load(UR, apply__target=UR, apply__frame="sensor", load__rated_payload=9.0, **{
         f"precompensated__{name}": value for name, value in said.items()}).settings
-    node.estimation.outcome, file = in_sensor(), tmp_path / "applications.jsonl"
+    folder = tmp_path / "state"
+    node.estimation.outcome, file = in_sensor(), folder / "applications.jsonl"
+    if not is_recorded:
+        folder.write_text("no folder")
     node.files.own.return_value, node.explain.side_effect = file, str
     ApplyService(node)
     answer = node.create_service.call_args.args[2](Apply.Request(send=True), Apply.Response())
-    assert words in answer.message and answer.success == (bool(said) and error is None)
-    assert answer.sent == file.exists() == node.estimation.worker.call.called == bool(said)
+    assert words in answer.message and answer.success == (
+        bool(said) and error in (None, OSError)), answer.message
+    assert answer.sent == node.estimation.worker.call.called == bool(said)
+    assert file.exists() == (answer.sent and is_recorded)
+    assert ("undo" in answer.message) == (not is_recorded)
     # Who cannot read it back is not advised to.
     assert (".source" in answer.message) == (not said or bool(reads[0]))
 

@@ -24,8 +24,11 @@ from inertial_id_ros.errors import InvalidData, InvalidSetting
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.ros.conversions import PROMISED
 from inertial_id_ros.ros.guide import node_link
+from inertial_id_ros.ros.guide.identify_payload import Session, parse
 from inertial_id_ros.ros.guide.node_link import NodeLink
 from inertial_id_ros.ros.ros_client import NoAnswer, NoResponse, Rehearsal, RosClient
+from inertial_id_ros.settings import Settings
+from inertial_id_ros.srv import Apply
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +108,36 @@ def test_a_node_that_runs_is_waited_for_and_only_where_there_is_none_one_is_star
             link.connect(children, ["word"], said.append)
         children.start.assert_called_once_with("inertial_id_node", ["word"])
         assert said
+    rclpy.shutdown(context=context)
+
+
+@pytest.mark.parametrize(("success", "sent"), [(True, True), (False, True), (False, False)])
+def test_a_session_whose_payload_may_have_been_sent_says_so(success, sent):
+    link = MagicMock(settings=Settings(), doubt=lambda *_: "")
+    link.apply.side_effect = [Apply.Response(success=True),
+                              Apply.Response(success=success, sent=sent, message="late")]
+    ended = Session(link, parse(["--target", "universal_robots"]), MagicMock()).apply()
+    assert (ended.status == OK) == success and bool(ended.advice) == (sent and not success)
+
+
+def test_a_node_that_does_not_answer_may_have_sent_the_payload(monkeypatch):
+    """As beside a driver that answers after 45 s."""
+    domain, released = own_domain(), threading.Event()
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=domain)
+    node = rclpy.create_node("runs", context=context)
+    node.create_service(Apply, "~/apply", lambda request, response: released.wait() and response)
+    with spinning(node):
+        for name, is_there in (("/runs", True), ("/nobody", False)):
+            with NodeLink(name, threading.Event()) as link:
+                if is_there:
+                    wait_until(link.client.services)
+                monkeypatch.setattr(node_link, "APPLY", 1.0)
+                answers = [link.apply("universal_robots", "", send) for send in (True, False)]
+                assert not any(answer.success for answer in answers)
+                assert [answer.sent for answer in answers] == [is_there, False]
+        released.set()
     rclpy.shutdown(context=context)
 
 
