@@ -4,6 +4,9 @@
 colcon builds the whole package, with messages, by CMakeLists.txt instead.
 """
 
+import re
+from pathlib import Path
+
 from setuptools import find_packages, setup
 
 # What only some features need. A feature that misses a package names it and its extra: extras.py.
@@ -16,8 +19,8 @@ EXTRAS = {
     "tables": ["pandas>=1.3", "pyarrow>=15"],  # CSV, Parquet, LeRobot datasets
 }
 
-PROGRAMS = ("export_payload", "identify_bag", "identify_payload", "identify_robot",
-            "inertial_id_demo", "inertial_id_node", "plan_excitation", "simulate_cobot")
+CLI = Path(__file__).with_name("inertial_id_ros").joinpath("cli.py").read_text(encoding="utf-8")
+PROGRAMS = re.findall(r'"(\w+)": "(?:apps|ros)\.', CLI)  # as CMakeLists.txt does
 
 setup(
     name="inertial_id_ros",
