@@ -136,11 +136,12 @@ class StateReader:
 
     def payload(self, message: Any, name: str) -> StatedPayload | None:
         """The payload that a message states, under a name among interfaces; None: none."""
-        if not hasattr(message, "inertia_load") and not hasattr(message, "inertia"):
-            values = payload_among(self.interfaces(message), name)
-            return None if values is None else StatedPayload("", values)
         message = getattr(message, "inertia_load", message)
-        return StatedPayload(message.header.frame_id.lstrip("/"), inertia_numbers(message.inertia))
+        if hasattr(message, "inertia"):
+            return StatedPayload(message.header.frame_id.lstrip("/"),
+                                 inertia_numbers(message.inertia))
+        values = payload_among(self.interfaces(message), name)
+        return None if values is None else StatedPayload("", values)
 
     def interfaces(self, message: Any) -> Interfaces:
         """What a control_msgs/DynamicJointState says, or a Float64Values by the Keys before it."""

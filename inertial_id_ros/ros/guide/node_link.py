@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,7 @@ class NodeLink:
         self.node = rclpy.create_node(f"identify_payload_{os.getpid()}",
                                       start_parameter_services=False, enable_rosout=False)
         self.client = RosClient(self.node)
+        self._servers = partial(self.node.count_services, f"{name}/apply")
         self.execution: MotionExecution | None = None
         self.message, self._heard, self.since = InertialParameters(), -DEADLINE, 0.0
         executor = EventsExecutor()
@@ -114,10 +116,6 @@ class NodeLink:
             name: value for name, value in values.items() if value is not None})
         self.node.create_subscription(
             InertialParameters, f"{self.name}/inertial_parameters", self._keep, LATCHED)
-
-    def _servers(self) -> int:
-        """How many nodes of the name offer ~/apply."""
-        return int(self.node.count_services(f"{self.name}/apply"))
 
     def _keep(self, message: InertialParameters) -> None:
         self.message, self._heard = message, time.monotonic()

@@ -7,7 +7,6 @@ import posixpath
 import time
 from collections import defaultdict
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,20 +34,28 @@ SAFETY = {2: "", 1: "", 3: "protective stop", 4: "recovery mode", 5: "safeguard 
           9: "fault", 11: "stop by the safety interface"}
 FRANKA = {4: "reflex: the robot has stopped itself", 5: "user stop", 6: "error recovery",
           0: "unknown mode"}
+
+
+def _payload(message: Any, states: StateReader) -> dict[str, Any]:
+    """The mass that a driver states, under any prefix."""
+    return dict(("payload", value) for (name, kind), value in states.interfaces(message).items()
+                if name.endswith("payload") and kind == "mass")
+
+
 # Topics on which drivers say something of the robot: type of their messages, ending of their names,
 # and the part of `Driver` that a message says, by name; None: nothing.
-Source = tuple[str, str, Callable[[Any], dict[str, Any] | None]]
+Source = tuple[str, str, Callable[[Any, StateReader], dict[str, Any] | None]]
 SOURCES: tuple[Source, ...] = (
     ("std_msgs/msg/Bool", "/robot_program_running",
-     lambda m: {"stopped": "" if m.data else "the program on the robot does not run"}),
+     lambda m, _: {"stopped": "" if m.data else "the program on the robot does not run"}),
     ("ur_dashboard_msgs/msg/SafetyMode", "/safety_mode",
-     lambda m: {"stopped": SAFETY.get(m.mode, f"safety mode {m.mode}")}),
+     lambda m, _: {"stopped": SAFETY.get(m.mode, f"safety mode {m.mode}")}),
     ("franka_msgs/msg/FrankaRobotState", "",
-     lambda m: {"stopped": FRANKA.get(m.robot_mode, ""),
-                "payload": float(m.inertia_load.inertia.m)}),
-    ("std_msgs/msg/Float64", "/speed_scaling", lambda m: {"speed": m.data / 100.0}))
-STATES = [topic.type for source in ("dynamic_joint_states", "state_interfaces")
-          for topic in PAYLOADS[source]]
+     lambda m, _: {"stopped": FRANKA.get(m.robot_mode, ""),
+                   "payload": float(m.inertia_load.inertia.m)}),
+    ("std_msgs/msg/Float64", "/speed_scaling", lambda m, _: {"speed": m.data / 100.0}),
+    *((topic.type, "", _payload) for source in ("dynamic_joint_states", "state_interfaces")
+      for topic in PAYLOADS[source]))
 
 
 class Robot:
@@ -77,16 +84,16 @@ class Robot:
 
     def discover(self) -> None:
         """Subscribe to drivers and planning scenes that are there, of types that are installed."""
+        scenes: Source = SCENE, "", lambda scene, _: self.scene.take(scene)
         for name, type_name in self._link.client.topics().items():
-            payload = partial(_payload, self._states[posixpath.dirname(name)])
-            for wanted, ending, read in (*SOURCES, (SCENE, "", self.scene.take),
-                                         *((some, "", payload) for some in STATES)):
+            states = self._states[posixpath.dirname(name)]
+            for wanted, ending, read in (*SOURCES, scenes):
                 if (type_name == wanted and name.endswith(ending) and name not in self._said
                         and (kind := find_type(type_name)) is not None):
                     said = self._said[name] = {}
                     self._link.node.create_subscription(
-                        kind, name, lambda message, said=said, read=read:
-                        said.update(read(message) or {}), qos_profile_best_available)
+                        kind, name, lambda message, said=said, read=read, states=states:
+                        said.update(read(message, states) or {}), qos_profile_best_available)
 
     @property
     def driver(self) -> Driver:
@@ -162,12 +169,6 @@ class Robot:
         first, _, last = np.array_split(self.recorder.wrench(JUMP_TIME)[:, :3], 3)
         jump = float(np.linalg.norm(last.mean(axis=0) - first.mean(axis=0))) if len(last) else 0.0
         return f"contact: the force has jumped by {jump:.0f} N" if jump > JUMP else ""
-
-
-def _payload(states: StateReader, message: Any) -> dict[str, Any]:
-    """The payload that a driver states under any prefix."""
-    return dict(("payload", value) for (name, kind), value in states.interfaces(message).items()
-                if name.endswith("payload") and kind == "mass")
 
 
 def _farthest(a: dict[str, float], b: dict[str, float]) -> float:
