@@ -60,8 +60,8 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
         number, Rotation.from_quat(value[:, :4]).as_matrix(), np.zeros((m, 3)), value[:, 4:7],
         value[:, 7:10], rate[:, 7:10] if alpha is None else value[:, 10:],
         np.empty((m, 0, 3, 3)), np.empty((m, 0, 6))), times, readings)
-    said = estimate(history.window(history.end, seconds), history.end,
-                    Basis(settings, replace(beliefs, tool=None, shape=shape or beliefs.shape),
-                          frame))
+    window = replace(history.window(history.end, seconds), rise=(0, 2 if alpha is None else 0))
+    said = estimate(window, history.end, Basis(
+        settings, replace(beliefs, tool=None, shape=shape or beliefs.shape), frame))
     return with_findings(replace(said.outcome, stamp_ns=int(times[-1])),
                          (made(*given) for given in said.findings))

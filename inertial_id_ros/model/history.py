@@ -42,12 +42,15 @@ class Window:
         motion: in n bins that follow one another; where it is unknown, that of a bin before.
         used: (n,) whether a bin tells of the payload.
         wrench: (n, 6) mean of the samples, W and bias [N, N m]; count: (n,) samples.
+        rise: powers of the frequency with which noise of accelerations and of angular ones rises:
+            4 if they follow from positions, 2 from velocities, 0 if they were measured.
     """
 
     motion: Motion
     used: np.ndarray
     wrench: Array
     count: Array
+    rise: tuple[int, int] = (4, 4)
 
     @property
     def samples(self) -> float:

@@ -7,6 +7,7 @@ of its spectrum; leaving out the fast ones is the low-pass.
 
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 
 import numpy as np
 from scipy.fft import dct, idct
@@ -100,7 +101,8 @@ class Rows:
         """
         motion = self.window.motion
         bins = np.concatenate([motion.acceleration, motion.alpha], 1)
-        share = self._per_stretch(self.smooth(bins), _share_of_signal)
+        share = self._per_stretch(self.smooth(bins), partial(
+            _share_of_signal, rise=self.window.rise))
         noise = self.modes(self.smooth(low_pass(bins, self.setup.filter))) * (
             1.0 - np.repeat(share, 3, axis=1))
         return regressor(noise[:, :3], np.zeros((len(noise), 3)), noise[:, 3:])
@@ -173,14 +175,14 @@ class Rows:
         return self.modes(np.ones(self.n))
 
 
-def _share_of_signal(rows: Array, stretch: Stretch) -> Array:
+def _share_of_signal(rows: Array, stretch: Stretch, rise: tuple[int, int]) -> Array:
     """Share (k, 2) of signal in the power of each mode of accelerations and of angular
-    accelerations (n, 6)."""
-    f = np.arange(stretch.n) / (2.0 * STEP * BIN * stretch.n)
+    accelerations (n, 6), whose noise rises with these powers of the frequency."""
+    f = np.arange(stretch.n)[:, None] / (2.0 * STEP * BIN * stretch.n)
     power = np.square(dct(rows, norm="ortho", axis=0)).reshape(-1, 2, 3)
-    shape = f**4 * _gain(f) + 1e-12
-    level = np.median((power / shape[:, None, None])[f > _QUIET], axis=(0, 2))
-    level = level / chdtri(1, 0.5) * shape[:stretch.size, None]  # median of a square
+    shape = f ** np.array(rise) * _gain(f[:, 0])[:, None] + 1e-12
+    level = np.median((power / shape[..., None])[f[:, 0] > _QUIET], axis=(0, 2))
+    level = level / chdtri(1, 0.5) * shape[:stretch.size]  # median of a square
     power = uniform_filter1d(power.mean(2), 5, axis=0)[:stretch.size]
     return np.where(power > _ABOVE * level, 1.0 - level / np.maximum(power, 1e-300), 0.0)
 
