@@ -23,10 +23,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "test")]
 import numpy as np
 from torque_arm import (
     FRAME,
-    NAMES,
     RATE,
     URDF,
-    SimulatedTorques,
     block,
     simulate,
     wide_motion,
@@ -36,6 +34,7 @@ from inertial_id_ros.api import Identifier
 from inertial_id_ros.errors import InertialIdError
 from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.inertia import Array, report_from_phi
+from inertial_id_ros.io.inputs import JointStates
 from inertial_id_ros.robot import TERMS, RobotRequest
 from inertial_id_ros.robot.identify import identify_described_robot
 from inertial_id_ros.robot.robot_file import IdentifiedRobot, save_robot
@@ -50,18 +49,17 @@ START_NS = 1_000_000_000_000
 def calibrate(duration: float) -> IdentifiedRobot:
     """The arm, identified without payload."""
     free = simulate(wide_motion(duration, harmonics=round(0.6 * duration)), duration)
-    return identify_described_robot(URDF, [free.named], RobotRequest(
+    return identify_described_robot(URDF, [free], RobotRequest(
         terms=TERMS[:3], hold_back=0.0)).robot
 
 
-def identified(recorded: SimulatedTorques, robot_file: str, method: str) -> Estimate:
+def identified(recorded: JointStates, robot_file: str, method: str) -> Estimate:
     """The payload of a recording; raises InertialIdError where there is none."""
     identifier = Identifier(Settings().replace({
         "load.robot": robot_file, "estimator.method": method,
         "wrench.sensor_frame": FRAME}))
     identifier.set_robot_description(URDF)
-    stamps = START_NS + np.round(recorded.t * 1e9).astype(np.int64)
-    identifier.add_joint_states(stamps, NAMES, recorded.q, recorded.effort)
+    identifier.add_joint_states(START_NS + recorded.stamps, *recorded[1:])
     identifier.finish()
     outcome = identifier.solve()
     if not isinstance(outcome, Estimate):

@@ -22,10 +22,10 @@ import numpy as np
 from robots import data_sheet_ur10e, panda, random_tree
 
 from inertial_id_ros.inertia import phi_from_body
+from inertial_id_ros.io.inputs import JointStates
 from inertial_id_ros.robot import METHODS, TERMS, RobotRequest
 from inertial_id_ros.robot.identify import RobotResult, identify_described_robot
 from inertial_id_ros.robot.model import COULOMB, VISCOUS, JointTerms, RobotModel
-from inertial_id_ros.robot.recording import JointRecording
 
 DATA = Path(os.environ.get("INERTIAL_ID_DATA", ROOT.parent / "shared" / "data"))
 RATE, NOISE, ENCODER = 125.0, 0.03, 2e-5  # Hz; part of a joint's torque; rad
@@ -33,10 +33,10 @@ WRONG, LOAD = 0.2, 3.0  # of the masses described; kg on the last link
 FADING = 0.01  # rad/s
 
 
-def load(name: str, effort: str) -> JointRecording:
+def load(name: str, effort: str) -> JointStates:
     """A recording of the data folder, whose efforts have this name."""
     data = np.load(DATA / name)
-    return JointRecording((), np.round(1e9 * data["t"]).astype(np.int64), data["q"], data[effort])
+    return JointStates(np.round(1e9 * data["t"]).astype(np.int64), (), data["q"], data[effort])
 
 
 def row(name: str, result: RobotResult, seconds: float) -> str:
@@ -100,8 +100,8 @@ def random_robot(seed: int, joints: int) -> tuple[RobotResult, np.ndarray]:
     truth[model.term_indices(COULOMB)] = 0.08 * size
     effort = model.regressor(q, dq, ddq) @ truth + np.maximum(NOISE * size, 0.02) * rng.normal(
         size=q.shape)
-    recorded = JointRecording(model.joint_names, np.round(1e9 * (1.0 + t)).astype(np.int64),
-                              q + ENCODER * rng.normal(size=q.shape), effort)
+    recorded = JointStates(np.round(1e9 * (1.0 + t)).astype(np.int64), model.joint_names,
+                           q + ENCODER * rng.normal(size=q.shape), effort)
     result = identify_described_robot(text, [recorded], RobotRequest(
         terms=TERMS[:3], coulomb_velocity=FADING, align=False, hold_back=0.0))
     return result, result.fit.base.matrix @ truth

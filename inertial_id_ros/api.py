@@ -19,11 +19,11 @@ from .identify.measured_motion import identify_accelerations
 from .inertia import PARAMETER_NAMES, Body
 from .kinds import Finding
 from .model.tool import Tool, load_tool, save_tool, tool_from_estimate
-from .robot import JointRecording, RobotRequest, check_base_parameters, identify_robot, save_robot
+from .robot import JointStates, RobotRequest, check_base_parameters, identify_robot, save_robot
 from .settings import Settings, settings_from_mapping
 
 __all__ = ["PARAMETER_NAMES", "Body", "ExportedPayload", "Estimate", "Finding", "Identifier",
-           "InertialIdError", "JointRecording", "NoEstimate", "ParameterVerdict", "RobotRequest",
+           "InertialIdError", "JointStates", "NoEstimate", "ParameterVerdict", "RobotRequest",
            "Settings", "Tool", "check_base_parameters", "export_payload", "identify_accelerations",
            "identify_recording", "identify_robot", "load_tool", "save_robot", "save_tool",
            "settings_from_mapping", "tool_from_estimate"]

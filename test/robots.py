@@ -9,8 +9,9 @@ import pinocchio as pin
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.inertia import Body, body_from_phi, point_columns, six_from_tensor
+from inertial_id_ros.io.inputs import JointStates
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import JointRecording, Rows
+from inertial_id_ros.robot.recording import Rows
 
 HALF = np.pi / 2
 
@@ -146,11 +147,11 @@ def random_tree(rng: np.random.Generator, count: int, branch: float = 0.3,
     return urdf(joints, bodies, root)
 
 
-def recording(t: np.ndarray, q: np.ndarray, effort: np.ndarray) -> JointRecording:
+def recording(t: np.ndarray, q: np.ndarray, effort: np.ndarray) -> JointStates:
     """A recording with times (n,) in seconds; samples that repeat a time are left out."""
     stamps = np.round(1e9 * t).astype(np.int64)
     new = np.append(True, np.diff(stamps) > 0)
-    return JointRecording((), stamps[new], q[new], effort[new])
+    return JointStates(stamps[new], (), q[new], effort[new])
 
 
 def unfiltered(model: RobotModel, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray,

@@ -1,9 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """An arm without a wrist sensor in MuJoCo: its torques, its robot file, its recordings."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -13,10 +11,9 @@ from scenes import GRAVITY, NAMES, NOTHING, URDF, Motion, wide_motion
 
 from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.apps.simulation.payload import Part, Payload
-from inertial_id_ros.inertia import Array
+from inertial_id_ros.io.inputs import JointStates
 from inertial_id_ros.robot import TERMS, RobotRequest
 from inertial_id_ros.robot.identify import RobotResult, identify_described_robot
-from inertial_id_ros.robot.recording import JointRecording
 from inertial_id_ros.robot.robot_file import save_robot
 
 CALIBRATION = 15.0  # s
@@ -28,23 +25,9 @@ VISCOUS = np.array([6.0, 6.0, 5.0, 1.0, 1.0, 0.8])  # N m s/rad
 COULOMB = np.array([3.0, 4.0, 3.0, 0.6, 0.6, 0.5])  # N m
 
 
-class SimulatedTorques(NamedTuple):
-    """Times [s], measured positions [rad] and torques [N m] of all joints."""
-
-    t: Array
-    q: Array
-    effort: Array
-
-    @property
-    def named(self) -> JointRecording:
-        """As the identification reads it."""
-        stamps = np.round(1e9 * self.t).astype(np.int64)
-        return JointRecording(NAMES, stamps, self.q, self.effort)
-
-
 def simulate(motion: Motion, duration: float, payload: Payload | None = None,
-             seed: int = 0, noise: float = 1.0) -> SimulatedTorques:
-    """Joint torques of a motion.
+             seed: int = 0, noise: float = 1.0) -> JointStates:
+    """Joint torques of a motion, whose stamps begin at zero.
 
     Every body of the arm is up to 20 % heavier or lighter than described, and off its centre by up
     to a centimetre; the same arm for every seed, which is of the noise.
@@ -53,8 +36,9 @@ def simulate(motion: Motion, duration: float, payload: Payload | None = None,
     q, dq, ddq = motion(t)
     effort = engine(payload).evaluate(q, dq, ddq).effort
     rng = np.random.default_rng(seed)
-    return SimulatedTorques(t, q + noise * ENCODER_NOISE * rng.normal(size=q.shape),
-                            effort + noise * TORQUE_NOISE * rng.normal(size=q.shape))
+    return JointStates(np.round(1e9 * t).astype(np.int64), NAMES,
+                       q + noise * ENCODER_NOISE * rng.normal(size=q.shape),
+                       effort + noise * TORQUE_NOISE * rng.normal(size=q.shape))
 
 
 def engine(payload: Payload | None) -> ArmEngine:
@@ -90,30 +74,32 @@ def write_robot(path: Path, seed: int = 0) -> Path:
     return path
 
 
-def identify_arm(free: SimulatedTorques, fading: float = 0.003, align: bool = True,
+def identify_arm(free: JointStates, fading: float = 0.003, align: bool = True,
                  hold_back: float = 0.0) -> RobotResult:
     """The arm with the usual terms of its joints, which fade below a speed [rad/s]."""
-    return identify_described_robot(URDF, [free.named], RobotRequest(
+    return identify_described_robot(URDF, [free], RobotRequest(
         terms=TERMS[:3], coulomb_velocity=fading, align=align, hold_back=hold_back))
 
 
-def loaded(mass: float, seed: int, duration: float = 12.0) -> SimulatedTorques:
-    """A motion other than that of the calibration, with a block."""
-    return simulate(wide_motion(duration, seed=seed + 5), duration, block(mass), seed + 50)
+def loaded(mass: float, seed: int, duration: float = 12.0) -> JointStates:
+    """A motion other than that of the calibration, with a block, from `START` on."""
+    made = simulate(wide_motion(duration, seed=seed + 5), duration, block(mass), seed + 50)
+    return made._replace(stamps=START + made.stamps)
 
 
-def joint_states(recorded: SimulatedTorques) -> Iterator[tuple[int, list[float], list[float]]]:
-    """Stamp [ns], positions and efforts of every sample."""
-    for t, q, effort in zip(*recorded, strict=True):
-        yield START + round(float(t) * 1e9), q.tolist(), effort.tolist()
+def save_table(path: Path, states: JointStates) -> Path:
+    """Positions and efforts as an NPZ file."""
+    np.savez(path, t=1e-9 * states.stamps, q=states.positions, effort=states.efforts,
+             names=np.array(states.names))
+    return path
 
 
-def bag(path: Path, recorded: SimulatedTorques, efforts: bool = True) -> Path:
+def bag(path: Path, recorded: JointStates, efforts: bool = True) -> Path:
     """Joint states and robot description; no wrench."""
     nothing = np.empty(0)
     samples = [(stamp, STORE.types[JOINTS](
-        header=header(stamp, ""), name=list(NAMES), position=np.array(q), velocity=nothing,
-        effort=np.array(effort) if efforts else nothing))
-        for stamp, q, effort in joint_states(recorded)]
+        header=header(stamp, ""), name=list(NAMES), position=q, velocity=nothing,
+        effort=effort if efforts else nothing)) for stamp, q, effort in zip(
+            recorded.stamps.tolist(), recorded.positions, recorded.efforts, strict=True)]
     return write_bag(path, [Stream("/joint_states", JOINTS, samples),
                             text_stream("/robot_description", URDF)])

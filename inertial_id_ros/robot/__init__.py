@@ -6,16 +6,16 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidSetting
+from ..io.inputs import JointStates
 from ..settings.spec import Spec, check, coerce, setting
 from .model import COULOMB, DRIVE, GRAVITY, LOAD, OFFSET, VISCOUS
-from .recording import LOW_PASS, JointRecording
+from .recording import LOW_PASS
 from .robot_file import save_robot
 
 if TYPE_CHECKING:  # they need cvxpy
     from .identify import RobotResult
 
-__all__ = ["JointRecording", "RobotRequest", "check_base_parameters", "identify_robot",
-           "save_robot"]
+__all__ = ["JointStates", "RobotRequest", "check_base_parameters", "identify_robot", "save_robot"]
 
 METHODS = ("lmi", "fbpe", "ols+bpfc", "mass-points")
 TERMS = (VISCOUS, COULOMB, OFFSET, DRIVE, LOAD)  # as of `model.JointTerms`
@@ -42,7 +42,7 @@ class RobotRequest:
     terms: tuple[str, ...] = ()
     effort_sign: tuple[str, ...] = ()
     gains: Sequence[float] = ()
-    loaded: JointRecording | None = None
+    loaded: JointStates | None = None
     payload_mass: float | None = None
     method: str = "lmi"
     constraints: Mapping[str, Any] = field(default_factory=dict)
@@ -77,8 +77,8 @@ class RobotRequest:
             check("terms", term, Spec("", choices=TERMS))
 
 
-def identify_robot(urdf: str, recorded: Sequence[JointRecording],
-                   request: RobotRequest | None = None, tests: Sequence[JointRecording] = ()
+def identify_robot(urdf: str, recorded: Sequence[JointStates],
+                   request: RobotRequest | None = None, tests: Sequence[JointStates] = ()
                    ) -> "RobotResult":
     """Identify the bodies and joint friction of a whole robot from its joint torques.
 
@@ -88,7 +88,8 @@ def identify_robot(urdf: str, recorded: Sequence[JointRecording],
 
     Args:
         urdf: text of the robot description.
-        recorded: one recording or several, of all joints that the request says to move.
+        recorded: joint states with efforts (torques, or motor currents [A]) of all joints that the
+            request says to move, of one recording or several; names empty: the description's.
         tests: that the robot is tested on and not identified from; none is held back then.
 
     Raises:

@@ -16,13 +16,14 @@ from scipy.optimize import nnls
 
 from ..errors import InvalidData, InvalidSetting, NotEnoughData
 from ..inertia import Array, Body, body_from_phi, is_consistent
+from ..io.inputs import JointStates
 from ..motion.motion import BIN
 from . import TERMS, RobotRequest
 from .base_parameters import structural_base_parameters
 from .calibration import align_recording, gains_from_payload
 from .fit import Prediction, RobotFit, fit_robot
 from .model import JointTerms, RobotModel
-from .recording import PAUSE, JointRecording, RowFilter
+from .recording import PAUSE, RowFilter, of_joints
 from .robot_file import Drives, IdentifiedRobot
 
 _MOVES = 0.01  # rad or m that a joint covers at least
@@ -79,8 +80,8 @@ class RobotResult:
         return dict(zip(model.bodies, map(body_from_phi, model.split(self.fit.phi)), strict=True))
 
 
-def identify_described_robot(urdf: str, recorded: Sequence[JointRecording], asked: RobotRequest,
-                             tests: Sequence[JointRecording] = ()) -> RobotResult:
+def identify_described_robot(urdf: str, recorded: Sequence[JointStates], asked: RobotRequest,
+                             tests: Sequence[JointStates] = ()) -> RobotResult:
     """See `robot.identify_robot`."""
     # 1. Read the robot, as if level, and the joints that move.
     # Without limits, friction by load may come out negative; to correct that spoils other values.
@@ -96,7 +97,8 @@ def identify_described_robot(urdf: str, recorded: Sequence[JointRecording], aske
     # 2. Make torques of motor currents.
     drives = _find_gains(level, filtered, share, asked)
     if drives is not None:
-        whole, *held = (each._replace(effort=each.effort * drives.gain) for each in (whole, *held))
+        whole, *held = (each._replace(efforts=np.asarray(each.efforts) * drives.gain)
+                         for each in (whole, *held))
         filtered = RowFilter(whole, 0.0, asked.low_pass)
     # 3. Find what torques show whatever is fitted.
     notes += check_efforts(level, filtered)
@@ -125,22 +127,23 @@ def identify_described_robot(urdf: str, recorded: Sequence[JointRecording], aske
     return RobotResult(fit, prediction, validation, delay, drives, tuple(notes))
 
 
-def _joined(model: RobotModel, recorded: Sequence[JointRecording], asked: RobotRequest
-            ) -> JointRecording:
+def _joined(model: RobotModel, recorded: Sequence[JointStates], asked: RobotRequest
+            ) -> JointStates:
     """The samples of the joints of a model, recordings one after the other with breaks that no
     filter bridges; the first keeps its times (raises RecordingError, InvalidData)."""
     if not recorded:
         raise InvalidData("no recording is given")
-    parts = [each.of_joints(model.joint_names, asked.effort_sign) for each in recorded]
+    parts = [of_joints(each, model.joint_names, asked.effort_sign) for each in recorded]
     for k in range(1, len(parts)):
         late = parts[k].stamps[0] - parts[k - 1].stamps[-1] - _BREAK
         parts[k] = parts[k]._replace(stamps=parts[k].stamps - late)
-    stamps, q, effort = (np.concatenate(each) for each in list(zip(*parts, strict=True))[1:])
+    stamps, q, effort = (np.concatenate(each) for each in zip(*(
+        (part.stamps, part.positions, part.efforts) for part in parts), strict=True))
     for name, own in zip(model.joint_names, effort.T, strict=True):
         if np.ptp(own) == 0.0:
             raise InvalidData(f"the efforts of '{name}' are {own[0] + 0.0:g} throughout: they are "
                               "not measured")
-    return JointRecording(model.joint_names, stamps, q, effort)
+    return JointStates(stamps, model.joint_names, q, effort)
 
 
 def _find_gains(model: RobotModel, free: RowFilter, share: float, asked: RobotRequest

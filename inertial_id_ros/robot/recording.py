@@ -7,7 +7,6 @@ over 10 ms; then the same Hann low-pass on the regressor and on the efforts, whi
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +14,7 @@ from scipy import sparse
 from ..errors import InvalidData, NotEnoughData, RecordingError
 from ..inertia import Array
 from ..io.fields import as_rows
+from ..io.inputs import JointStates
 from ..model.problem import triangle
 from ..motion.motion import BIN, BIN_NS
 from ..motion.track import fit_quartics, window_length
@@ -28,53 +28,39 @@ PAUSE = 20  # bins between two of a slow topic at most; longer is a break
 Regressor = Callable[[Array, Array, Array], Array]
 
 
-class JointRecording(NamedTuple):
-    """Joint positions and efforts at the same times.
+def of_joints(states: JointStates, names: Sequence[str], turned: Sequence[str] = ()
+              ) -> JointStates:
+    """The samples of these joints, in the order of names and of time, some with the opposite sign
+    of their efforts; samples that repeat a time or are no numbers are left out.
 
-    Attributes:
-        names: of the joints; empty: those of the description, in its order.
-        stamps: (n,) whole nanoseconds.
-        q: (n, joints) [rad] or [m]; effort: (n, joints) [N m], [N], or motor currents [A].
+    Raises:
+        RecordingError: a joint is missing, or one to turn; or no two samples are left.
+        InvalidData: arrays of other shapes or types.
     """
-
-    names: tuple[str, ...]
-    stamps: np.ndarray
-    q: Array
-    effort: Array
-
-    def of_joints(self, names: Sequence[str], turned: Sequence[str] = ()) -> "JointRecording":
-        """The samples of these joints, in the order of names and of time, some with the opposite
-        sign of their efforts; samples that repeat a time or are no numbers are left out.
-
-        Raises:
-            RecordingError: a joint is missing, or one to turn; or no two samples are left.
-            InvalidData: arrays of other shapes or types.
-        """
-        there = self.names or tuple(names)
-        if not set(names) <= set(there) or np.shape(self.q)[1:] != (len(there),):
-            raise RecordingError(
-                f"the recording has {np.shape(self.q)[-1]} joints{', ' * bool(self.names)}"
-                f"{', '.join(self.names) or ' without names'}; the robot description has "
-                f"{', '.join(names)}: --joints names those that moved and that it holds")
-        for name in set(turned) - set(names):
-            raise RecordingError(f"effort_sign names '{name}'; joints are {', '.join(names)}")
-        stamps, columns = np.asarray(self.stamps), [there.index(name) for name in names]
-        if stamps.dtype.kind not in "iu":
-            raise InvalidData(f"stamps are of type {stamps.dtype}; they must be whole nanoseconds, "
-                              "e.g. np.round(1e9 * seconds).astype(np.int64)")
-        q, effort = (as_rows(what, values, (len(stamps), len(there)))[:, columns]
-                     for what, values in (("positions", self.q), ("efforts", self.effort)))
-        # Comparisons with NaN are false.
-        good = np.flatnonzero((np.abs(np.hstack([q, effort])) < _LARGEST).all(axis=1))
-        times, first = np.unique(stamps[good], return_index=True)
-        if len(times) < 2:
-            never = np.array(names)[~np.isfinite(q + effort).any(axis=0)]
-            raise RecordingError("the recording holds fewer than two joint states with positions "
-                                 f"and efforts of {', '.join(never) or 'all joints'}; --joints "
-                                 "names those that moved")
-        return self._replace(names=tuple(names), stamps=times, q=q[good[first]],
-                             effort=np.where(np.isin(names, turned), -1.0, 1.0)
-                             * effort[good[first]])
+    there, count = states.names or tuple(names), np.shape(states.positions)[-1]
+    if not set(names) <= set(there) or count != len(there):
+        raise RecordingError(
+            f"the recording has {count} joints{', ' * bool(states.names)}"
+            f"{', '.join(states.names) or ' without names'}; the robot description has "
+            f"{', '.join(names)}: --joints names those that moved and that it holds")
+    for name in set(turned) - set(names):
+        raise RecordingError(f"effort_sign names '{name}'; joints are {', '.join(names)}")
+    stamps, columns = np.asarray(states.stamps), [there.index(name) for name in names]
+    if stamps.dtype.kind not in "iu":
+        raise InvalidData(f"stamps are of type {stamps.dtype}; they must be whole nanoseconds, "
+                          "e.g. np.round(1e9 * seconds).astype(np.int64)")
+    q, effort = (as_rows(what, values, (len(stamps), len(there)))[:, columns] for what, values in (
+        ("positions", states.positions), ("efforts", np.asarray(states.efforts))))
+    # Comparisons with NaN are false.
+    good = np.flatnonzero((np.abs(np.hstack([q, effort])) < _LARGEST).all(axis=1))
+    times, first = np.unique(stamps[good], return_index=True)
+    if len(times) < 2:
+        never = np.array(names)[~np.isfinite(q + effort).any(axis=0)]
+        raise RecordingError("the recording holds fewer than two joint states with positions and "
+                             f"efforts of {', '.join(never) or 'all joints'}; --joints names those "
+                             "that moved")
+    sign = np.where(np.isin(names, turned), -1.0, 1.0)
+    return JointStates(times, tuple(names), q[good[first]], sign * effort[good[first]])
 
 
 @dataclass(frozen=True)
@@ -115,11 +101,11 @@ class RowFilter:
             filtered alike [1/s].
     """
 
-    def __init__(self, recording: JointRecording, delay: float = 0.0, low_pass: float = LOW_PASS
+    def __init__(self, states: JointStates, delay: float = 0.0, low_pass: float = LOW_PASS
                  ) -> None:
-        stamps, q = recording.stamps, np.unwrap(recording.q, axis=0)
+        stamps, q = states.stamps, np.unwrap(states.positions, axis=0)
         number, begin, count = np.unique(stamps // BIN_NS, return_index=True, return_counts=True)
-        effort = np.add.reduceat(recording.effort, begin) / count[:, None]
+        effort = np.add.reduceat(np.asarray(states.efforts), begin) / count[:, None]
         wanted = number * BIN_NS + np.add.reduceat(stamps % BIN_NS, begin) // count - int(
             delay * 1e9)
         *motion, _, good = fit_quartics(stamps, q, wanted, window_length(spacing_of(stamps)))

@@ -9,12 +9,13 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
-from torque_arm import COULOMB, VISCOUS, SimulatedTorques, simulate, wide_motion
+from torque_arm import COULOMB, VISCOUS, save_table, simulate, wide_motion
 
 from inertial_id_ros.apps.robot.files import set_inertias
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.simulation.cobot import load_description
 from inertial_id_ros.errors import InvalidModel
+from inertial_id_ros.io.inputs import JointStates
 from inertial_id_ros.robot.model import NO_TERMS, RobotModel
 from inertial_id_ros.robot.robot_file import load_robot
 
@@ -23,30 +24,29 @@ DURATION = 16.0
 
 
 @pytest.fixture(scope="module")
-def recorded() -> SimulatedTorques:
+def recorded() -> JointStates:
     return simulate(wide_motion(DURATION), DURATION)
 
 
 @pytest.fixture(scope="module")
-def folder(recorded: SimulatedTorques, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(recorded: JointStates, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files of the recording, and what the tool writes about it."""
     out = tmp_path_factory.mktemp("robot")
     (out / "arm.urdf").write_text(load_description().urdf)
-    np.savez(out / "free.npz", t=recorded.t, q=recorded.q, effort=recorded.effort,
-             names=np.array(NAMES))
-    assert main([str(out / "free.npz"), "--urdf", str(out / "arm.urdf"), "--quiet",
+    path = save_table(out / "free.npz", recorded)
+    assert main([str(path), "--urdf", str(out / "arm.urdf"), "--quiet",
                  "--write-urdf", str(out / "found.urdf"), "--write-robot",
                  str(out / "found.robot"), "--json", str(out / "found.json")]) == 0
     return out
 
 
 def test_efforts_of_joints_that_are_named_are_turned(
-        recorded: SimulatedTorques, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+        recorded: JointStates, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     turned = [NAMES[1], NAMES[4]]
-    np.savez(tmp_path / "a.npz", t=recorded.t, q=recorded.q, names=np.array(NAMES),
-             effort=recorded.effort * np.where(np.isin(NAMES, turned), -1.0, 1.0))
-    words = [str(tmp_path / "a.npz"), "--urdf", str(folder / "arm.urdf")]
+    sign = np.where(np.isin(NAMES, turned), -1.0, 1.0)
+    path = save_table(tmp_path / "a.npz", recorded._replace(efforts=sign * recorded.efforts))
+    words = [str(path), "--urdf", str(folder / "arm.urdf")]
     assert main(words) == 2
     said = capsys.readouterr()
     assert all(name in said.err for name in turned) and NAMES[0] not in said.err
@@ -109,16 +109,15 @@ def table(root: ElementTree.Element, caption: str) -> list[list[str]]:
 
 @pytest.mark.slow
 def test_the_report_holds_the_numbers_of_the_result_and_its_verdict(
-        recorded: SimulatedTorques, folder: Path) -> None:
+        recorded: JointStates, folder: Path) -> None:
     """Of an arm as it is, and with noise in place of the efforts of one joint, in which the bodies
     are hardly felt."""
-    noise = recorded.effort.copy()
+    noise = recorded.efforts.copy()
     noise[:, 5] = 0.05 * np.random.default_rng(2).normal(size=len(noise))
     roots = []
-    for name, effort, tone in (("right", recorded.effort, "good"), ("noise", noise, "fair")):
-        np.savez(folder / f"{name}.npz", t=recorded.t, q=recorded.q, effort=effort,
-                 names=np.array(NAMES))
-        main([str(folder / f"{name}.npz"), "--urdf", str(folder / "arm.urdf"), "--quiet",
+    for name, effort, tone in (("right", recorded.efforts, "good"), ("noise", noise, "fair")):
+        path = save_table(folder / f"{name}.npz", recorded._replace(efforts=effort))
+        main([str(path), "--urdf", str(folder / "arm.urdf"), "--quiet",
               "--set", "align=false", "--set", "coulomb_velocity=0.01",
               "--report", str(folder / "pages"), "--json", str(folder / f"{name}.json")])
         roots.append(parse(folder / "pages" / f"{name}.npz.html"))

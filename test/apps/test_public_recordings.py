@@ -27,15 +27,15 @@ def makers_gains(data_folder: Path) -> list[float]:
         d["current_target"][:, j])[0][0] for j in range(6)]
 
 
-def recording(data_folder: Path, name: str) -> api.JointRecording:
+def recording(data_folder: Path, name: str) -> api.JointStates:
     """A UR10e: positions and motor currents, as published."""
     path = data_folder / "dynamic_calibration" / f"{name}.csv"
     if not path.is_file():
         pytest.skip(f"{path} is not there")
     rows = np.loadtxt(path, delimiter=",")
     rows = rows[np.append(True, np.diff(rows[:, 0]) > 0.0)]
-    return api.JointRecording(JOINTS, np.round(1e9 * rows[:, 0]).astype(np.int64), rows[:, 1:7],
-                              rows[:, 13:19])
+    return api.JointStates(np.round(1e9 * rows[:, 0]).astype(np.int64), JOINTS, rows[:, 1:7],
+                           rows[:, 13:19])
 
 
 def test_a_known_mass_is_found_from_motor_currents(data_folder: Path, tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_known_mass_is_found_from_motor_currents(data_folder: Path, tmp_path: 
         "load.robot": str(tmp_path / "robot"),
         "wrench.sensor_frame": "link6", "buffer.window": 60.0}))
     identifier.set_robot_description(described)
-    identifier.add_joint_states(loaded.stamps, JOINTS, loaded.q, loaded.effort)
+    identifier.add_joint_states(*loaded)
     identifier.finish()
     payload = identifier.solve()
     assert isinstance(payload, Estimate)

@@ -4,100 +4,92 @@ nothing that may be right."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
 import pytest
-from torque_arm import NAMES, URDF, SimulatedTorques, simulate, wide_motion
+from torque_arm import NAMES, URDF, save_table, simulate, wide_motion
 
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.inertia import is_consistent
+from inertial_id_ros.io.inputs import JointStates
 from inertial_id_ros.robot.identify import check_motion, compare_with_description
 from inertial_id_ros.robot.least_squares import description_reference
 from inertial_id_ros.robot.model import RobotModel
-from inertial_id_ros.robot.recording import JointRecording, RowFilter
+from inertial_id_ros.robot.recording import RowFilter
 
 DURATION = 12.0
 PAN, _, ELBOW, WRIST_1, WRIST_2, WRIST_3 = range(6)
-
-
-class Bad(NamedTuple):
-    """A recording."""
-
-    t: np.ndarray
-    q: np.ndarray
-    effort: np.ndarray
-    names: tuple[str, ...] = NAMES
 
 
 Run = Callable[..., tuple[int, str, list[str]]]
 
 
 @pytest.fixture(scope="module")
-def recorded() -> SimulatedTorques:
+def recorded() -> JointStates:
     return simulate(wide_motion(DURATION, seed=11), DURATION, seed=12)
 
 
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Runs the command: its status, what it prints, and the files that it writes."""
-    def command(bad: Bad) -> tuple[int, str, list[str]]:
+    def command(bad: JointStates) -> tuple[int, str, list[str]]:
         (tmp_path / "arm.urdf").write_text(URDF)
-        np.savez(tmp_path / "a.npz", t=bad.t, q=bad.q, effort=bad.effort,
-                 names=np.array(bad.names))
         outputs = {"--write-urdf": "x.urdf", "--write-robot": "x.robot", "--json": "x.json"}
         words = [w for option, name in outputs.items() for w in (option, str(tmp_path / name))]
-        status = main([str(tmp_path / "a.npz"), "--urdf", str(tmp_path / "arm.urdf"), *words])
+        words = [str(save_table(tmp_path / "a.npz", bad)), *words]
+        status = main([*words, "--urdf", str(tmp_path / "arm.urdf")])
         said = capsys.readouterr()
         return status, said.out + said.err, [name for name in outputs.values()
                                              if (tmp_path / name).exists()]
     return command
 
 
-def scaled(r: SimulatedTorques, factor: float, *joints: int) -> Bad:
+def scaled(r: JointStates, factor: float, *joints: int) -> JointStates:
     """Efforts of some joints times a factor."""
-    return Bad(r.t, r.q, r.effort * np.where(np.isin(np.arange(6), joints), factor, 1.0))
+    return r._replace(efforts=r.efforts * np.where(np.isin(np.arange(6), joints), factor, 1.0))
 
 
-def exchanged(r: SimulatedTorques, one: int, other: int, both: bool) -> Bad:
+def exchanged(r: JointStates, one: int, other: int, both: bool) -> JointStates:
     """Two joints under each other's names, or with each other's efforts."""
     order = np.arange(6)
     order[[one, other]] = other, one
     if both:
-        return Bad(r.t, r.q, r.effort, tuple(NAMES[k] for k in order))
-    return Bad(r.t, r.q, r.effort[:, order])
+        return r._replace(names=tuple(NAMES[k] for k in order))
+    return r._replace(efforts=r.efforts[:, order])
 
 
-def resting(r: SimulatedTorques, seconds: float) -> Bad:
+def resting(r: JointStates, seconds: float) -> JointStates:
     """An arm that moves only after some seconds, with noise."""
-    before, rng = r.t < seconds, np.random.default_rng(0)
-    q, effort = r.q.copy(), r.effort.copy()
+    before, rng = r.stamps < 1e9 * seconds, np.random.default_rng(0)
+    q, effort = r.positions.copy(), r.efforts.copy()
     q[before], effort[before] = q[~before][0], effort[~before][0]
-    return Bad(r.t, q + 1e-5 * rng.normal(size=q.shape), effort + 0.1 * rng.normal(size=q.shape))
+    return r._replace(positions=q + 1e-5 * rng.normal(size=q.shape),
+                      efforts=effort + 0.1 * rng.normal(size=q.shape))
 
 
-def weightless(r: SimulatedTorques) -> Bad:
+def weightless(r: JointStates) -> JointStates:
     """Efforts from which a controller has taken the gravity of the described bodies."""
     model = pin.buildModelFromXML(URDF)
     data = model.createData()
-    gravity = [pin.computeGeneralizedGravity(model, data, q).copy() for q in r.q]
-    return Bad(r.t, r.q, r.effort - gravity)
+    gravity = [pin.computeGeneralizedGravity(model, data, q).copy() for q in r.positions]
+    return r._replace(efforts=r.efforts - gravity)
 
 
-def noise(r: SimulatedTorques, joint: int, size: float) -> Bad:
+def noise(r: JointStates, joint: int, size: float) -> JointStates:
     """White noise in place of a joint's efforts."""
-    random = np.random.default_rng(0).normal(0.0, size, r.q.shape)
-    return Bad(r.t, r.q, np.where(np.arange(6) == joint, random, r.effort))
+    random = np.random.default_rng(0).normal(0.0, size, r.efforts.shape)
+    return r._replace(efforts=np.where(np.arange(6) == joint, random, r.efforts))
 
 
 SHORT, ALL = slice(0, 300), tuple(range(6))
-CASES: dict[str, tuple[Callable[[SimulatedTorques], Bad], int, list[str]]] = {
+CASES: dict[str, tuple[Callable[[JointStates], JointStates], int, list[str]]] = {
     "no motion": (lambda r: resting(r, DURATION - 0.01), 1, []),
-    "a short recording": (lambda r: Bad(r.t[SHORT], r.q[SHORT], r.effort[SHORT]), 1, []),
-    "degrees": (lambda r: Bad(r.t, np.degrees(r.q), r.effort), 2, []),
+    "a short recording": (lambda r: r._replace(
+        stamps=r.stamps[SHORT], positions=r.positions[SHORT], efforts=r.efforts[SHORT]), 1, []),
+    "degrees": (lambda r: r._replace(positions=np.degrees(r.positions)), 2, []),
     "last wrist turned": (lambda r: scaled(r, -1.0, WRIST_3), 2, [NAMES[WRIST_3]]),
     "all turned": (lambda r: scaled(r, -1.0, *ALL), 2, ["all joints"]),
     "no gravity": (weightless, 2, ["gravity"]),
@@ -105,8 +97,8 @@ CASES: dict[str, tuple[Callable[[SimulatedTorques], Bad], int, list[str]]] = {
     "two wrists named as each other": (lambda r: exchanged(r, WRIST_1, WRIST_2, True), 2,
                                        [NAMES[WRIST_1], NAMES[WRIST_2]]),
     "efforts of two wrists exchanged": (lambda r: exchanged(r, WRIST_1, WRIST_2, False), 1, []),
-    "a joint that is missing": (lambda r: Bad(r.t, r.q[:, :5], r.effort[:, :5], NAMES[:5]), 2,
-                                [NAMES[WRIST_3]]),
+    "a joint that is missing": (lambda r: JointStates(
+        r.stamps, NAMES[:5], r.positions[:, :5], r.efforts[:, :5]), 2, [NAMES[WRIST_3]]),
     "kN m": (lambda r: scaled(r, 1e-3, *ALL), 2, ["all joints"]),
     "N mm of a wrist": (lambda r: scaled(r, 1e3, WRIST_2), 2, [NAMES[WRIST_2]]),
     "no torque of the elbow": (lambda r: scaled(r, 0.0, ELBOW), 2, [NAMES[ELBOW]]),
@@ -118,7 +110,7 @@ CASES: dict[str, tuple[Callable[[SimulatedTorques], Bad], int, list[str]]] = {
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings("error")
 def test_a_bad_recording_is_one_sentence_and_no_file(
-        name: str, recorded: SimulatedTorques, run: Run) -> None:
+        name: str, recorded: JointStates, run: Run) -> None:
     spoil, status, named = CASES[name]
     found, printed, written = run(spoil(recorded))
     error = [line for line in printed.splitlines() if line.startswith("error: ")]
@@ -128,16 +120,16 @@ def test_a_bad_recording_is_one_sentence_and_no_file(
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error")
-def test_what_may_be_right_is_a_note(recorded: SimulatedTorques, run: Run) -> None:
+def test_what_may_be_right_is_a_note(recorded: JointStates, run: Run) -> None:
     """The same recording unspoilt; with torques of a tenth, as currents would be; with noise in
     place of a torque that is friction alone; with a joint that rests."""
     r = recorded
-    status, printed, written = run(Bad(r.t, r.q, r.effort))
+    status, printed, written = run(r)
     assert status == 0 and len(written) == 3
     usual = printed.count("note: ")
     still = simulate(lambda t: tuple(  # no motion of the last joint
         np.where(np.arange(6) == WRIST_3, 0.0, x) for x in wide_motion(DURATION, 11)(t)), DURATION)
-    for bad in (scaled(r, 0.1, *ALL), noise(r, WRIST_3, 0.05), Bad(*still)):
+    for bad in (scaled(r, 0.1, *ALL), noise(r, WRIST_3, 0.05), still):
         status, printed, written = run(bad)
         assert status == 0 and printed.count("note: ") > usual
 
@@ -173,10 +165,10 @@ PRESS = """<robot name="r"><link name="base"/>
 def test_efforts_show_degrees_before_anything_is_fitted(amplitude: float) -> None:
     """A fit of so many unknowns may explain wrong angles, too: the description alone tells."""
     model = RobotModel.from_urdf(URDF)
-    good = simulate(wide_motion(12.0, size=amplitude), 12.0).named
+    good = simulate(wide_motion(12.0, size=amplitude), 12.0)
     check_motion(model, RowFilter(good))
     with pytest.raises(InvalidData, match="degrees"):
-        check_motion(model, RowFilter(good._replace(q=np.degrees(good.q))))
+        check_motion(model, RowFilter(good._replace(positions=np.degrees(good.positions))))
 
 
 @pytest.mark.parametrize(("factors", "unit"), [
@@ -187,7 +179,7 @@ def test_positions_in_another_unit_are_named(factors: tuple[float, float], unit:
     q = np.stack([np.sin(2.0 * t), 0.2 + 0.2 * np.sin(t)], axis=1)
     dq, ddq = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
     effort = 0.1 * (model.described_torque(q, dq, ddq) + dq + 0.5 * np.sign(dq))
-    right = JointRecording(model.joint_names, np.round(1e9 * t).astype(np.int64), q, effort)
+    right = JointStates(np.round(1e9 * t).astype(np.int64), model.joint_names, q, effort)
     check_motion(model, RowFilter(right))
     with pytest.raises(InvalidData, match=unit):
-        check_motion(model, RowFilter(right._replace(q=factors * q)))
+        check_motion(model, RowFilter(right._replace(positions=factors * q)))

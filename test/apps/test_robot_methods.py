@@ -11,7 +11,7 @@ import numpy as np
 import published_robots as paper
 import pytest
 import yaml
-from torque_arm import block, simulate, wide_motion
+from torque_arm import block, save_table, simulate, wide_motion
 
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
@@ -64,7 +64,7 @@ def test_table_1_by_the_command(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def recorded() -> dict[str, Any]:
     """An arm simulated by MuJoCo, as arguments of the API."""
-    return {"urdf": load_description().urdf, "recorded": [simulate(wide_motion(12.0), 12.0).named]}
+    return {"urdf": load_description().urdf, "recorded": [simulate(wide_motion(12.0), 12.0)]}
 
 
 def identify_as(recorded: dict[str, Any], **asked: Any) -> Any:
@@ -144,8 +144,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         duration = 16.0 if gain is GAIN else 10.0
         motion = wide_motion(duration, 1 if gain is GAIN else k)
         made = simulate(motion, duration, payload, seed=k)
-        np.savez(out / f"{name}.npz", t=made.t, q=made.q, effort=made.effort / gain,
-                 names=np.array(NAMES))
+        save_table(out / f"{name}.npz", made._replace(efforts=made.efforts / gain))
     return out
 
 
@@ -189,11 +188,9 @@ def test_a_recording_may_be_the_test(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_identify_robot_writes_is_feasible(recorded: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(recorded["urdf"])
-    (free,) = recorded["recorded"]
-    np.savez(tmp_path / "free.npz", t=1e-9 * free.stamps, q=free.q, effort=free.effort,
-             names=np.array(free.names))
+    path = save_table(tmp_path / "free.npz", *recorded["recorded"])
     for method in METHODS:
-        assert main([str(tmp_path / "free.npz"), "--urdf", str(tmp_path / "arm.urdf"), "--quiet",
+        assert main([str(path), "--urdf", str(tmp_path / "arm.urdf"), "--quiet",
                      "--terms", "viscous,coulomb,offset", "--method", method, "--json",
                      str(tmp_path / "found.json")]) == 0
         found = json.loads((tmp_path / "found.json").read_text())

@@ -19,6 +19,7 @@ from inertial_id_ros.apps.robot.files import read_recording
 from inertial_id_ros.cli import OK, USER_ERROR
 from inertial_id_ros.errors import InertialIdError, InvalidData
 from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
+from inertial_id_ros.robot.recording import of_joints
 from inertial_id_ros.settings import Settings
 
 N = 40
@@ -228,9 +229,9 @@ def test_arm_and_gripper_in_messages_of_their_own_make_one_recording(tmp_path: P
     bag = bags.write_bag(tmp_path / "bag", [bags.Stream("/joint_states", bags.JOINTS, messages)])
     read, _, notes = read_recording(bag, described=True)
     assert set(read.names) == {"a", "b", "finger"} and not notes
-    got = read.of_joints(["b", "a"])
+    got = of_joints(read, ["b", "a"])
     np.testing.assert_array_equal(got.stamps, 10**7 * np.arange(1, 51))
-    np.testing.assert_array_equal(np.stack([got.q, got.effort], axis=1), rows[:, :, ::-1])
+    np.testing.assert_array_equal(np.stack([got.positions, got.efforts], axis=1), rows[:, :, ::-1])
 
 
 @pytest.mark.parametrize(("q", "effort", "cell"), [
@@ -246,8 +247,8 @@ def test_joints_of_robots_are_read_by_the_same_rules(tmp_path: Path, q: str, eff
     path = csv(tmp_path / "a.csv", names, np.column_stack([MOTION.q, LOAD]), cell)
     got, *_ = read_recording(path, columns)
     assert got.names == (() if q == "q_{}" else tuple(joints))
-    np.testing.assert_allclose(got.q, MOTION.q)
-    np.testing.assert_allclose(got.effort, LOAD)
+    np.testing.assert_allclose(got.positions, MOTION.q)
+    np.testing.assert_allclose(got.efforts, LOAD)
     assert np.diff(got.stamps).tolist() == [10_000_000] * (N - 1)
     if q == "position.{}":  # a wrench in place of efforts
         _, motion = read(path, Columns(wrench=tuple(names[6:]), rate=100.0),

@@ -50,9 +50,8 @@ def identified(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def estimate(made: Identifier, mass: float, seed: int, seconds: float = 12.0,
              scale: Array | float = 1.0) -> Outcome:
-    t, q, effort = loaded(mass, seed, seconds)
-    made.add_arrays([JointStates(START + np.round(t * 1e9).astype(np.int64), NAMES, q,
-                                 effort * scale)])
+    states = loaded(mass, seed, seconds)
+    made.add_arrays([states._replace(efforts=states.efforts * scale)])
     made.finish()
     return made.solve()
 

@@ -13,7 +13,7 @@ from inertial_id_ros.robot.calibration import align_recording, gains_from_payloa
 from inertial_id_ros.robot.identify import identify_described_robot
 from inertial_id_ros.robot.least_squares import fit_unconstrained, friction_weight
 from inertial_id_ros.robot.model import NO_TERMS, JointTerms, RobotModel
-from inertial_id_ros.robot.recording import JointRecording, RowFilter
+from inertial_id_ros.robot.recording import RowFilter
 
 RATE = 200  # Hz
 DELAY = 0.012  # s
@@ -52,9 +52,9 @@ def test_friction_of_either_sign_is_noise_of_that_variance(rng: np.random.Genera
 def test_only_the_joint_that_rests_loses_weight() -> None:
     model = RobotModel.from_urdf(URDF, JointTerms(coulomb_velocity=0.01))
     made = simulate(wide_motion(12.0), 12.0)
-    rests = made.t < 5.0
-    made.q[rests, 2] = made.q[~rests, 2][0]
-    rows = RowFilter(recording(*made)).rows(model)
+    rests, q = made.stamps < 5e9, made.positions
+    q[rests, 2] = q[~rests, 2][0]
+    rows = RowFilter(made).rows(model)
     weights = fit_unconstrained(rows).rows.weights
     before = rows.time < 4.5
     assert weights[before, 2].max() < 0.2 < 0.9 < np.median(weights[~before, 2])
@@ -73,7 +73,7 @@ def test_motions_that_creep_at_their_ends_leave_friction_right(seed: int, aligne
     np.testing.assert_allclose(joints[:, terms.index("coulomb")], COULOMB, rtol=0.05)
     np.testing.assert_allclose(joints[:, terms.index("viscous")], VISCOUS, rtol=0.25)
     step = RobotModel.from_urdf(URDF, JointTerms(coulomb_velocity=1e-4))
-    other = RowFilter(simulate(wide_motion(20.0, 77), 20.0, noise=0.0).named).rows(step)
+    other = RowFilter(simulate(wide_motion(20.0, 77), 20.0, noise=0.0)).rows(step)
     error = other.effort - other.regressor @ found.phi
     assert np.linalg.norm(error) < 0.012 * np.linalg.norm(other.effort)
 
@@ -131,9 +131,8 @@ def test_the_torques_of_a_real_panda_are_predicted_by_links_that_exist(
         data_folder: Path, method: str) -> None:
     """Its description holds made-up bodies, for scale; the last 30 % are held back."""
     data = np.load(data_folder / "panda_joint_torque" / "excitation.npz")
-    stamps = np.round(1e9 * data["t"]).astype(np.int64)
     result = identify_described_robot(
-        panda(np.random.default_rng(0)), [JointRecording((), stamps, data["q"], data["tau"])],
+        panda(np.random.default_rng(0)), [recording(data["t"], data["q"], data["tau"])],
         RobotRequest(method=method))
     assert result.consistent.all() and result.validation is not None
     assert result.validation.relative < 0.0095

@@ -22,7 +22,7 @@ from ros_process import LATCHED, Stage, time_message
 from ros_process import NODE as PROGRAM
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from torque_arm import FRAME, NAMES, URDF, block, joint_states, loaded, write_robot
+from torque_arm import FRAME, URDF, block, loaded, write_robot
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.msg import InertialParameters
@@ -38,10 +38,10 @@ def test_the_payload_is_found_from_efforts(tmp_path):
         stage.start_node(load__robot=str(robot), wrench__sensor_frame=FRAME,
                          state__directory=str(tmp_path))
         stage.client.publish("/robot_description", String(data=URDF), LATCHED)
-        samples = list(joint_states(loaded(2.0, 1)))
-        offset = time.time_ns() - samples[0][0]
-        for stamp, q, effort in samples:
-            message = JointState(name=list(NAMES), position=array("d", q),
+        stamps, names, *rows = loaded(2.0, 1)
+        offset = time.time_ns() - stamps[0]
+        for stamp, q, effort in zip(stamps.tolist(), *rows, strict=True):
+            message = JointState(name=list(names), position=array("d", q),
                                  effort=array("d", effort))
             message.header.stamp = time_message(offset + stamp)
             stage.client.publish("/joint_states", message, 1000)

@@ -13,14 +13,13 @@ from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio
 from ...io.inputs import JointStates
 from ...motion.robot import parse_urdf
 from ...robot.model import COULOMB, VISCOUS, RobotModel
-from ...robot.recording import JointRecording
 from ...settings import Settings
 from ..recordings.bags import read_bag
 from ..recordings.tables import Columns, Table, columns_from_file, is_table
 
 
 def read_recording(path: Path, columns: Path | None = None, topic: str | None = None,
-                   described: bool = False) -> tuple[JointRecording, str, list[str]]:
+                   described: bool = False) -> tuple[JointStates, str, list[str]]:
     """Joint positions and efforts of a bag or a table, NaN where a message has none; the robot
     description that it holds (empty: none), and choices that were made in reading (raises
     RecordingError, InvalidData, InvalidSetting).
@@ -32,9 +31,7 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
     """
     if is_table(path):
         table = Table(path, columns_from_file(columns) if columns else Columns())
-        states = table.joint_states(table.stamps(), True)
-        return JointRecording(states.names, states.stamps, states.positions,
-                              np.asarray(states.efforts)), "", []
+        return table.joint_states(table.stamps(), True), "", []
     # Joint states with efforts are what payloads from joint torques need, too.
     used = Settings().replace({
         "load.robot": "-", "wrench.sensor_frame": "-",
@@ -50,7 +47,7 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
         for row, values in zip(rows, (block.positions, block.efforts), strict=True):
             if values is not None and values.shape[1] == len(block.names):
                 row[begin:end, [names.index(name) for name in block.names]] = values
-    return JointRecording(names, stamps, *rows), recording.description, [
+    return JointStates(stamps, names, *rows), recording.description, [
         *recording.notes, *(finding.text for finding in recording.findings)]
 
 
