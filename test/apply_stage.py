@@ -127,7 +127,7 @@ class ApplyStage(Stage):
             **{"load__rated_payload": 5.0, "estimator__rate": 2.0, **settings})
         self.robot = Robot(self.client, motion="commanded")
         words = (" ".join(map(str, SHIFT)), " ".join(map(str, TILT.as_euler("xyz"))))
-        urdf = self.robot.cobot.urdf.replace("</robot>", _FRAME.format(*words))
+        urdf = self.robot.cobot.arm.urdf.replace("</robot>", _FRAME.format(*words))
         self.robot.publish_description()
         self.client.publish("/robot_description", String(data=urdf), LATCHED)
         self.robot.play_to_rest(8.0)
@@ -146,9 +146,11 @@ class ApplyStage(Stage):
     def _play_rest(self) -> None:
         """Publish the arm where it is, with the weight that the sensor then reads: the simulated
         samples are of motion. One of them alone would leave its noise in the zero for good."""
-        samples = self.robot.cobot.samples(self.robot.next_sample, 500)
-        zero = (samples.wrench + samples.truth.wrench).mean(axis=0)
-        up = samples.truth.rotation[0].T @ np.array([0.0, 0.0, 9.81])
+        cobot, first = self.robot.cobot, self.robot.next_sample
+        (_, readings, *_), = cobot.samples(first, 500).parts
+        truth = cobot.truth((first + np.arange(500)) / cobot.rate)
+        zero = (readings.rows + truth.wrench).mean(axis=0)
+        up = truth.rotation[0].T @ np.array([0.0, 0.0, 9.81])
         body = PAYLOADS["hammer"]
         still = np.concatenate([body.mass * up, np.cross(body.com, body.mass * up)])
         reading = zero - still

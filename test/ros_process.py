@@ -28,9 +28,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
+from inertial_id_ros.apps.simulation.cobot import Scenario
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
-from inertial_id_ros.apps.simulation.write import latched_messages
+from inertial_id_ros.apps.simulation.write import by_time, topics_of
 from inertial_id_ros.ros.conversions import LATCHED, time_message
 from inertial_id_ros.ros.motion_execution import Ended, MotionExecution
 
@@ -245,7 +245,7 @@ class Robot:
 
     def __init__(self, client: Client, start_ns: int | None = None, **settings) -> None:
         defaults = {"payload": "hammer", "rate": 250.0, "speed": 1.5}
-        self.cobot = SimulatedCobot(CobotSettings(**{**defaults, **settings}))
+        self.cobot = Scenario(**{**defaults, **settings})
         self.client = client
         self.newest_ns = time.time_ns() if start_ns is None else start_ns
         self.next_sample = 0
@@ -253,7 +253,7 @@ class Robot:
 
     def publish_description(self) -> None:
         """Publish the robot description and the fixed transforms."""
-        for _, topic, data in latched_messages(self.cobot, self.newest_ns):
+        for _, topic, data in by_time(topics_of(self.cobot.record(0.01, self.newest_ns))):
             if kind := {"robot_description": String, "/tf_static": TFMessage}.get(topic):
                 self.client.publish("/" + topic.lstrip("/"), deserialize_message(data, kind),
                                     LATCHED)
@@ -268,36 +268,37 @@ class Robot:
             rest: the arm stands still where it is, but for noise of its encoders.
             speed: times real time; each: called with the stamp [ns] before each sample.
         """
-        count = round(seconds * self.cobot.settings.rate)
-        block = self.cobot.samples(self.next_sample, 1 if rest else count)
-        begin, step = time.monotonic(), 1.0 / self.cobot.settings.rate
+        count, step = round(seconds * self.cobot.rate), 1.0 / self.cobot.rate
+        numbers = self.next_sample, 1 if rest else count
+        (block, readings, *_), = self.cobot.samples(*numbers).parts
+        begin = time.monotonic()
         for i in range(count):
             k = 0 if rest else i
             self.newest_ns += round(step * 1e9)
             if each is not None:
                 each(self.newest_ns)
-            q = block.q[k]
+            q = block.positions[k]
             if rest:
                 q = q + _SHAKE * self._rng.normal(size=len(q))
-            joints = JointState(name=list(self.cobot.joint_names), position=array("d", q.tolist()))
+            joints = JointState(name=list(block.names), position=array("d", q.tolist()))
             joints.header.stamp = time_message(self.newest_ns)
             self.client.publish("/joint_states", joints, 1000)
             self.client.publish("/wrench", wrench_message(
                 self.newest_ns, self.cobot.sensor_frame,
-                block.wrench[k] if wrench is None else wrench + 1e-6 * self._rng.normal(size=6)),
+                readings.rows[k] if wrench is None else wrench + 1e-6 * self._rng.normal(size=6)),
                 1000)
             time.sleep(max(0.0, begin + i * step / speed - time.monotonic()))
-        self.truth = block.truth
+        self.truth = self.cobot.truth(np.array([sum(numbers) - 1]) * step)
         self.next_sample += 0 if rest else count
 
     def play_to_rest(self, seconds: float, wrench: np.ndarray | None = None) -> None:
         """Publish moves of a commanded arm from pose to pose until it rests again: one that stopped
         at once would be an impact."""
-        rate, moves = self.cobot.settings.rate, round(0.5 * seconds)
-        now = self.cobot.motion(self.next_sample / rate).q
+        rate, moves = self.cobot.rate, round(0.5 * seconds)
+        now = self.cobot.path(self.next_sample / rate).q
         poses = np.concatenate([now, START_POSE + self._rng.uniform(-0.8, 0.8, (moves, 6))])
         rest = np.zeros_like(poses)
-        begin = self.cobot.motion.follow(
+        begin = self.cobot.path.follow(
             Trajectory(2.0 * np.arange(moves + 1), poses, rest, rest))
         self.play(begin + 2.0 * moves + 0.1 - self.next_sample / rate, wrench)
 

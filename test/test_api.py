@@ -14,8 +14,8 @@ from scenes import NAMES as JOINTS
 from inertial_id_ros import api, identify
 from inertial_id_ros.api import Estimate, Identifier, NoEstimate, Settings
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
-from inertial_id_ros.apps.simulation.write import write_bag
+from inertial_id_ros.apps.simulation.cobot import Scenario
+from inertial_id_ros.apps.simulation.write import topics_of, write_bag
 from inertial_id_ros.errors import InvalidData, MissingPackage, NotEnoughData, RecordingError
 from inertial_id_ros.extras import optional_packages
 from inertial_id_ros.model.tool import Tool
@@ -129,8 +129,8 @@ def test_samples_before_those_added_are_refused() -> None:
 
 @pytest.mark.slow
 def test_a_recording_gives_what_identify_bag_gives(tmp_path: Path) -> None:
-    cobot_bag, cobot = tmp_path / "bag", SimulatedCobot()
-    write_bag(cobot_bag, cobot, cobot.run(8.0))
+    cobot_bag = tmp_path / "bag"
+    write_bag(cobot_bag, topics_of(Scenario().record(8.0)))
     assert identify_bag([str(cobot_bag), "--json", str(tmp_path / "out.json")]) == 0
     told = json.loads((tmp_path / "out.json").read_text())
     result = api.identify_recording(cobot_bag)

@@ -137,7 +137,7 @@ def test_the_library_and_the_node_need_none_of_them() -> None:
     ("cvxpy", "methods", "from inertial_id_ros.api import Settings\n"
      "from inertial_id_ros.estimators import create\n"
      "create(Settings().replace({'estimator.method': 'pmd'}))"),
-    ("mujoco", "simulation", "from inertial_id_ros.apps.simulation.cobot import SimulatedCobot")])
+    ("mujoco", "simulation", "from inertial_id_ros.apps.simulation.cobot import Scenario")])
 def test_a_feature_says_which_package_it_misses_and_how_to_get_it(
         module: str, extra: str, use: str) -> None:
     said = run(use, {module}).stderr.strip().splitlines()[-1]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-from bags import JOINTS, START, STORE, Stream, header, text_stream, write_bag
+from bags import JOINTS, START, Topic, messages_of, text_stream, write_bag
 from scenes import FRAME as FRAME
 from scenes import GRAVITY, NAMES, NOTHING, URDF, Motion, wide_motion
 
@@ -96,10 +96,6 @@ def save_table(path: Path, states: JointStates) -> Path:
 
 def bag(path: Path, recorded: JointStates, efforts: bool = True) -> Path:
     """Joint states and robot description; no wrench."""
-    nothing = np.empty(0)
-    samples = [(stamp, STORE.types[JOINTS](
-        header=header(stamp, ""), name=list(NAMES), position=q, velocity=nothing,
-        effort=effort if efforts else nothing)) for stamp, q, effort in zip(
-            recorded.stamps.tolist(), recorded.positions, recorded.efforts, strict=True)]
-    return write_bag(path, [Stream("/joint_states", JOINTS, samples),
+    states = recorded if efforts else recorded._replace(efforts=None)
+    return write_bag(path, [Topic("/joint_states", JOINTS, messages_of([states])),
                             text_stream("/robot_description", URDF)])

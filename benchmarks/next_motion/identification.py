@@ -4,14 +4,13 @@
 import numpy as np
 
 from inertial_id_ros.api import Identifier
-from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, CobotSettings, SimulatedCobot
+from inertial_id_ros.apps.simulation.cobot import Scenario
 from inertial_id_ros.apps.simulation.motion import CommandedMotion, Trajectory
 from inertial_id_ros.estimate import Estimate, NoEstimate
 
 from .task import Task
 
 RATE = 500.0  # Hz
-_START_NS = 1_000_000_000_000
 _BIAS = np.repeat([3.0, 0.2], 3)  # N, N m
 
 
@@ -24,12 +23,12 @@ class RunningIdentification:
 
     def __init__(self, task: Task, sensor: str) -> None:
         rng = np.random.default_rng([task.number, 5])
-        self._cobot = SimulatedCobot(CobotSettings(
-            sensor=sensor, rate=RATE, seed=task.number,
-            bias=tuple((_BIAS * rng.normal(size=6)).tolist())),
-            payload=task.payload, motion=CommandedMotion(task.pose))
+        self._motion = CommandedMotion(task.pose)
+        self._scenario = Scenario(
+            sensor=sensor, rate=RATE, seed=task.number, payload=task.payload, motion=self._motion,
+            bias=tuple((_BIAS * rng.normal(size=6)).tolist()))
         self._identifier = Identifier(task.settings(sensor))
-        self._identifier.set_robot_description(self._cobot.urdf)
+        self._identifier.set_robot_description(self._scenario.arm.urdf)
         self._samples = 0
         self.joints: list[np.ndarray] = []
 
@@ -39,18 +38,17 @@ class RunningIdentification:
 
     def follow(self, trajectory: Trajectory) -> None:
         """Let the arm begin to follow a trajectory."""
-        assert isinstance(self._cobot.motion, CommandedMotion)
-        self._cobot.motion.follow(trajectory)
+        self._motion.follow(trajectory)
 
     def advance(self, duration: float) -> None:
         """Take the samples of so many seconds."""
         count = max(1, round(duration * RATE))
-        block = self._cobot.samples(self._samples, count)
+        numbers = self._samples + np.arange(count)
+        (joints, wrenches, *_), = self._scenario.samples(self._samples, count).parts
         self._samples += count
-        stamps = (_START_NS + np.round(block.t * 1e9)).astype(np.int64)
-        self._identifier.add_joint_states(stamps, self._cobot.joint_names, block.q)
-        self._identifier.add_wrenches(stamps, SENSOR_FRAME, block.wrench)
-        self.joints.append(block.truth.q)
+        self._identifier.add_joint_states(*joints[:3])
+        self._identifier.add_wrenches(*wrenches)
+        self.joints.append(self._motion(numbers / RATE).q)
 
     def solve(self) -> Estimate | NoEstimate:
         """The estimate from all samples so far."""

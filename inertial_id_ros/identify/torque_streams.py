@@ -66,7 +66,7 @@ class TorqueStreams(Streams):
         if not isinstance(samples, JointStates):
             return
         super().add(samples)
-        stamps, names, _, efforts = samples
+        stamps, names, _, efforts, _ = samples
         absent = [name for name in self.robot.joints if name not in names]
         if len(absent) == len(self.robot.joints):
             return  # of something else, such as a gripper

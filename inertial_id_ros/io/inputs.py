@@ -72,6 +72,7 @@ class JointStates(NamedTuple):
     names: tuple[str, ...]
     positions: Array
     efforts: Array | None = None
+    velocities: Array | None = None  # of what is written; nobody reads them
 
 
 class Edges(NamedTuple):

@@ -45,8 +45,8 @@ def setting(default: Any, description: str, **limits: Any) -> Any:
 
 def iter_group(group: Any, prefix: str = "") -> Iterator[tuple[str, Any, Spec]]:
     """Name after a prefix, value and spec of every setting of a settings class, in order."""
-    for item in dataclasses.fields(group):
-        yield prefix + item.name, getattr(group, item.name), item.metadata["spec"]
+    yield from ((prefix + item.name, getattr(group, item.name), item.metadata["spec"])
+                for item in dataclasses.fields(group) if item.metadata)
 
 
 def unknown_setting(name: str, known: Collection[str]) -> InvalidSetting:

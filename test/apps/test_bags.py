@@ -71,14 +71,14 @@ def test_a_bag_of_ros_1_holds_the_same_samples(tmp_path: Path) -> None:
     new = bags.write_bag(tmp_path / "bag", streams)
     with Writer(tmp_path / "a.bag") as writer:
         for stream, kind in zip(streams, (WRENCH.type, "tf/msg/tfMessage"), strict=True):
-            connection = writer.add_connection(stream.topic, kind, typestore=store)
-            for stamp, message in stream.samples:
+            connection = writer.add_connection(stream.name, kind, typestore=store)
+            for stamp, message in stream.messages:
                 for part in getattr(message, "transforms", [message]):
                     part.header = store.types["std_msgs/msg/Header"](
                         7, part.header.stamp, part.header.frame_id)
                 writer.write(connection, stamp, bytes(store.serialize_ros1(message, kind)))
     for path in (tmp_path / "a.bag", new):
-        found.append([some for part in read_bag(path, Settings()).parts for some in part])
+        found.append(read_bag(path, Settings()).of_kind(object))
     assert len(found[0]) == len(found[1]) == 2
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one.rows, other.rows)
@@ -106,7 +106,7 @@ def test_what_is_no_bag_is_named(tmp_path: Path, name: str) -> None:
 
 # ---- topics --------------------------------------------------------------------------------------
 
-def selected(tmp_path: Path, streams: list[bags.Stream], **changes: object
+def selected(tmp_path: Path, streams: list[bags.Topic], **changes: object
              ) -> tuple[dict[str, object], list[str]]:
     notes: list[str] = []
     settings = Settings().replace(dotted(changes))
@@ -128,7 +128,7 @@ WRENCHES = bags.wrench_stream(0.1)
 JOINTS, DESCRIPTION = bags.joint_stream(0.1), bags.text_stream("/robot_description", bags.URDF)
 
 
-def wrenches(*topics: str) -> list[bags.Stream]:
+def wrenches(*topics: str) -> list[bags.Topic]:
     return [bags.tf_stream(0.1), *(bags.wrench_stream(0.1, topic=name) for name in topics)]
 
 
@@ -139,7 +139,7 @@ def wrenches(*topics: str) -> list[bags.Stream]:
     ([WRENCHES], {}, "/joint_states.*/tf"), ([WRENCHES, JOINTS], {}, "/robot_description.*--urdf"),
     ([WRENCHES, JOINTS, DESCRIPTION], {"precompensated__source": "inertia",
                                        "precompensated__topic": "/payload"}, "/payload")])
-def test_what_a_recording_lacks_is_named(tmp_path: Path, streams: list[bags.Stream],
+def test_what_a_recording_lacks_is_named(tmp_path: Path, streams: list[bags.Topic],
                                          changes: dict[str, object], named: str) -> None:
     with pytest.raises(RecordingError, match=named):
         selected(tmp_path, streams, **changes)

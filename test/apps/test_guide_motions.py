@@ -13,7 +13,7 @@ from inertial_id_ros.apps.excitation.arm import Arm
 from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner, violations
 from inertial_id_ros.apps.guide.checks import FAILED, OPEN, PASSED, check_by_motion, failed, prove
-from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, SimulatedCobot, load_description
+from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, Scenario, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
 from inertial_id_ros.errors import InvalidData
@@ -113,7 +113,7 @@ def test_a_swing_about_one_axis_does_not_tell_where_gravity_points(joint):
 @pytest.mark.slow
 def test_what_is_small_against_the_errors_of_the_sensor_stays_open():
     light = Payload("dice", (Part("box", (0.02, 0.02, 0.02), 500.0),))  # 4 g
-    for changes in ({"carried": light, "sensor": "ur_e_series"},
+    for changes in ({"payload": light, "sensor": "ur_e_series"},
                     {"motion": wiggle(angle=2.0)}):
         assert {row.verdict for row in rows_of(UR, **changes).values()} == {OPEN}
     whole = record(seconds=4.0)
@@ -158,7 +158,7 @@ def planner() -> MotionPlanner:
 def ups(motion):
     """Direction of gravity in the sensor over a motion, by MuJoCo."""
     q = motion.sample(np.linspace(0.0, motion.duration, 100)).q
-    return SimulatedCobot().engine.evaluate(q, 0.0 * q, 0.0 * q).rotation[:, 2]
+    return Scenario().engine.evaluate(q, 0.0 * q, 0.0 * q).rotation[:, 2]
 
 
 def angle(a, b):

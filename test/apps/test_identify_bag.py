@@ -69,23 +69,23 @@ def test_the_payload_that_made_a_recording_is_found(folder: Path, tmp_path: Path
     assert tree["messages"]["/wrench"] == 1200 and tree["duration"] == pytest.approx(6.0, abs=0.1)
 
 
-def without_stamps(wrench: bags.Stream, joints: bags.Stream) -> list[bags.Stream]:
+def without_stamps(wrench: bags.Topic, joints: bags.Topic) -> list[bags.Topic]:
     for stream in (wrench, joints):
-        for _, message in stream.samples:
+        for _, message in stream.messages:
             message.header = bags.header(0, message.header.frame_id)
     return [wrench, joints]
 
 
-def damaged(wrench: bags.Stream, joints: bags.Stream) -> list[bags.Stream]:
+def damaged(wrench: bags.Topic, joints: bags.Topic) -> list[bags.Topic]:
     cut = [(s, bytes(bags.STORE.serialize_cdr(m, bags.WRENCH))[:-30] if k % 100 == 50 else m)
-           for k, (s, m) in enumerate(wrench.samples)]
-    return [bags.Stream("/wrench", bags.WRENCH, cut), joints]
+           for k, (s, m) in enumerate(wrench.messages)]
+    return [bags.Topic("/wrench", bags.WRENCH, cut), joints]
 
 
-def on_two_topics(wrench: bags.Stream, joints: bags.Stream) -> list[bags.Stream]:
-    return [wrench, *(bags.Stream(topic, bags.JOINTS, [
+def on_two_topics(wrench: bags.Topic, joints: bags.Topic) -> list[bags.Topic]:
+    return [wrench, *(bags.Topic(topic, bags.JOINTS, [
         (s, type(m)(m.header, m.name[part], m.position[part], m.velocity, m.effort))
-        for s, m in joints.samples]) for topic, part in (("/arm/joint_states", slice(0, 3)),
+        for s, m in joints.messages]) for topic, part in (("/arm/joint_states", slice(0, 3)),
                                                          ("/hand/joint_states", slice(3, 6))))]
 
 
@@ -129,12 +129,12 @@ def compensated_bag(path: Path, topic: str, kind: str) -> Path:
 
     keys = bags.make("control_msgs/Keys", bags.header(bags.START, ""), [
         f"payload/{name}" for name in ("cog.x", "cog.y", "cog.z", "inertia.ixx", "mass")])
-    names = bags.Stream("/state_broadcaster/names", bags.KEYS, [(bags.START, keys)], True)
+    names = bags.Topic("/state_broadcaster/names", bags.KEYS, [(bags.START, keys)], True)
     return bags.write_bag(path, [
         bags.wrench_stream(6.0, points=LEFT), bags.joint_stream(6.0),
         *([names] if kind == bags.VALUES else []),
-        bags.text_stream("/robot_description", bags.URDF), bags.Stream(topic, kind, [
-            (s, state(s)) for s in bags.nanoseconds(bags.times(6.0, 50.0))])])
+        bags.text_stream("/robot_description", bags.URDF), bags.Topic(topic, kind, [
+            (s, state(s)) for s in bags.nanoseconds(6.0, 50.0).tolist()])])
 
 
 @pytest.mark.parametrize(("source", "topic", "named", "kind"), [

@@ -15,14 +15,19 @@ from inertial_id_ros.apps.excitation.arm import Arm, box_obstacle, floor, obstac
 from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner, violations
 from inertial_id_ros.apps.excitation.plan_excitation import main, robot_motion
-from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, ArmEngine, SimulatedCobot
+from inertial_id_ros.apps.simulation.cobot import (
+    SENSOR_FRAME,
+    ArmEngine,
+    Scenario,
+    load_description,
+)
 from inertial_id_ros.apps.simulation.motion import START_POSE, Sinusoid, Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.errors import InvalidData, InvalidModel
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
 from inertial_id_ros.settings import Settings
 
-URDF, BOX = SimulatedCobot().urdf, np.array([[-0.06, -0.05, 0.0], [0.06, 0.05, 0.15]])
+URDF, BOX = load_description().urdf, np.array([[-0.06, -0.05, 0.0], [0.06, 0.05, 0.15]])
 WANTED = 0.5 * np.repeat([0.04, 0.003, 0.0005], [1, 3, 6])
 NOTHING = Knowledge.usual(Settings().replace({"wrench.sensor": "ati_gamma"}))
 LIMITS = MotionLimits()
@@ -100,7 +105,7 @@ def test_the_check_names_each_limit_that_a_motion_exceeds(arm, motions, limits, 
 def test_the_check_names_an_obstacle_in_the_way_and_no_motion_starts_in_one(motions, shape):
     pose = np.eye(4)
     end = motions[0].positions[-1:]
-    sensor = SimulatedCobot().engine.evaluate(end, 0.0 * end, 0.0 * end)
+    sensor = Scenario().engine.evaluate(end, 0.0 * end, 0.0 * end)
     pose[:3, 3] = sensor.position[0] + sensor.rotation[0] @ [0.0, 0.0, 0.1]
     size = {"sphere": (0.05,), "cylinder": (0.3, 0.02), "box": (0.06, 0.06, 0.06)}[shape]
     arm = Arm(URDF, SENSOR_FRAME, BOX, obstacles=[obstacle("crate", shape, size, pose)])
@@ -234,7 +239,7 @@ def test_without_meshes_no_motion_is_planned(meshes: None, name: str) -> None:
 
 PERIOD = 8.0
 WIDE = MotionLimits(range=np.inf)
-NAMES = SimulatedCobot().joint_names
+NAMES = load_description().joint_names
 START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
 
 

@@ -9,7 +9,7 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot, load_description
+from inertial_id_ros.apps.simulation.cobot import Scenario, load_description
 from inertial_id_ros.apps.simulation.motion import (
     START_POSE,
     STOPPING,
@@ -18,10 +18,10 @@ from inertial_id_ros.apps.simulation.motion import (
     Trajectory,
 )
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
-from inertial_id_ros.apps.simulation.write import write_bag
+from inertial_id_ros.apps.simulation.write import topics_of, write_bag
 from inertial_id_ros.errors import RecordingError
+from inertial_id_ros.io.inputs import Wrenches
 
-SETTINGS = CobotSettings(payload="hammer", tilt=(5.0, -3.0), seed=4, bias=(1.0, 2, 3, 4, 5, 6))
 CLEAN = {"noise": (0.0, 0.0), "encoder_noise": 0.0}
 # 2 kg, centred at (0.03, -0.02, 0.1) m.
 BALL = Payload(
@@ -41,6 +41,10 @@ def hold(q):
         n = len(np.atleast_1d(t))
         return JointMotion(np.tile(q, (n, 1)), np.zeros((n, 6)), np.zeros((n, 6)))
     return motion
+
+
+def readings(recording):
+    return np.concatenate([some.rows for some in recording.of_kind(Wrenches)])
 
 
 def pin_model():
@@ -67,14 +71,13 @@ def pin_wrenches(payload, motion):
 
 @pytest.mark.parametrize("payload", PAYLOADS.values(), ids=PAYLOADS)
 def test_wrench_and_efforts_are_those_of_recursive_newton_euler_by_pinocchio(payload):
-    cobot = SimulatedCobot(CobotSettings(**CLEAN), payload=payload,
-                           motion=random_motion)
-    recording = cobot.run(0.1)
-    wrenches, efforts = pin_wrenches(payload, random_motion(recording.t))
+    cobot = Scenario(**CLEAN, payload=payload, motion=random_motion)
+    truth = cobot.truth(np.arange(50) / 500.0)
+    wrenches, efforts = pin_wrenches(payload, random_motion(np.arange(50)))
     scale = np.abs(wrenches).max(axis=0)
-    assert np.abs((recording.truth.wrench - wrenches) / scale).max() < 1e-9
-    np.testing.assert_allclose(recording.wrench, -recording.truth.wrench, rtol=1e-15)
-    np.testing.assert_allclose(recording.truth.effort, efforts, atol=1e-9 * np.abs(efforts).max())
+    assert np.abs((truth.wrench - wrenches) / scale).max() < 1e-9
+    np.testing.assert_allclose(readings(cobot.record(0.1)), -truth.wrench, rtol=1e-15)
+    np.testing.assert_allclose(truth.effort, efforts, atol=1e-9 * np.abs(efforts).max())
 
 
 @pytest.mark.parametrize(("options", "sign", "tilt", "declared"), [
@@ -85,36 +88,36 @@ def test_wrench_and_efforts_are_those_of_recursive_newton_euler_by_pinocchio(pay
 def test_hanging_mass_reads_its_weight_and_only_a_declared_tilt_is_in_the_transforms(
         options, sign, tilt, declared):
     bias = (1.0, 2, 3, 0.1, 0.2, 0.3)
-    cobot = SimulatedCobot(CobotSettings(bias=bias, **options, **CLEAN), payload=BALL,
-                           motion=hold(START_POSE))
+    cobot = Scenario(bias=bias, **options, **CLEAN, payload=BALL, motion=hold(START_POSE))
     model, frame = pin_model()
     data = model.createData()
     pin.framesForwardKinematics(model, data, START_POSE)
     turn = Rotation.from_euler("xyz", [*tilt, 0.0], degrees=True)
     weight = data.oMf[frame].rotation.T @ turn.inv().apply([0.0, 0.0, -2.0 * 9.81])
-    reading = sign * cobot.run(0.01).wrench[0] - np.array(bias)
+    recording = cobot.record(0.01)
+    reading = sign * readings(recording)[0] - np.array(bias)
     np.testing.assert_allclose(reading[:3], weight, atol=1e-12)
     np.testing.assert_allclose(reading[3:], np.cross([0.03, -0.02, 0.1], weight), atol=1e-12)
-    base = cobot.fixed_frames()["base_link"]
-    assert base.parent == "world"
-    np.testing.assert_allclose(base.place.rotation, turn.as_matrix() if declared else np.eye(3),
-                               atol=1e-12)
+    base = recording.fixed[0]
+    assert (base.parent, base.child) == ("world", "base_link")
+    found = Rotation.from_quat(base.rows[0, 3:]).as_matrix()
+    np.testing.assert_allclose(found, turn.as_matrix() if declared else np.eye(3), atol=1e-12)
 
 
 def test_same_seed_gives_the_same_samples_however_they_are_asked_for():
-    settings = CobotSettings(seed=7, sensor="ati_gamma")
-    whole = SimulatedCobot(settings).run(4.0)
-    same = SimulatedCobot(settings)
+    settings = {"seed": 7, "sensor": "ati_gamma"}
+    whole, same = Scenario(**settings).record(4.0), Scenario(**settings)
     pieces = [same.samples(start, count)
               for start, count in ((0, 1), (1, 499), (500, 333), (833, 700))]
-    np.testing.assert_allclose(np.concatenate([p.wrench for p in pieces]), whole.wrench[:1533],
-                               atol=1e-12)
-    np.testing.assert_array_equal(np.concatenate([p.q for p in pieces]), whole.q[:1533])
-    late = SimulatedCobot(settings).samples(1200, 100)
-    np.testing.assert_allclose(late.wrench, whole.wrench[1200:1300], atol=1e-12)
-    np.testing.assert_array_equal(late.t, whole.t[1200:1300])
-    other = SimulatedCobot(CobotSettings(seed=8)).run(4.0)
-    assert np.abs(other.wrench - whole.wrench).max() > 0.1
+    np.testing.assert_allclose(np.concatenate([readings(p) for p in pieces]),
+                               readings(whole)[:1533], atol=1e-12)
+    np.testing.assert_array_equal(np.concatenate([p.joints.positions for p in pieces]),
+                                  whole.joints.positions[:1533])
+    late = Scenario(**settings).samples(1200, 100)
+    np.testing.assert_allclose(readings(late), readings(whole)[1200:1300], atol=1e-12)
+    np.testing.assert_array_equal(late.joints.stamps, whole.joints.stamps[1200:1300])
+    other = Scenario(seed=8).record(4.0)
+    assert np.abs(readings(other) - readings(whole)).max() > 0.1
 
 
 # ---- joint motions -------------------------------------------------------------------------------
@@ -173,9 +176,9 @@ def xyz(v):
 
 
 def test_readings_and_stamps_in_the_bag_are_those_of_the_recording(tmp_path):
-    cobot, messages = SimulatedCobot(SETTINGS), {}
-    recording, store = cobot.run(2.0), get_typestore(Stores.ROS2_JAZZY)
-    write_bag(tmp_path / "bag", cobot, recording, start=1000.5)
+    cobot, messages = Scenario(payload="hammer", tilt=(5.0, -3.0), seed=4), {}
+    recording, store = cobot.record(2.0, 1_000_500_000_000), get_typestore(Stores.ROS2_JAZZY)
+    write_bag(tmp_path / "bag", topics_of(recording))
     with Reader(tmp_path / "bag") as reader:
         latched = {c.topic for c in reader.connections if c.ext.offered_qos_profiles[
             0].durability == QosDurability.TRANSIENT_LOCAL}
@@ -190,18 +193,19 @@ def test_readings_and_stamps_in_the_bag_are_those_of_the_recording(tmp_path):
                 for _, m in messages[topic]] == stamps.tolist()
     assert [stamp for stamp, _ in messages["/tf"]] == stamps[::5].tolist()
     joints = [m for _, m in messages["/joint_states"]]
-    assert tuple(joints[0].name) == cobot.joint_names
-    np.testing.assert_array_equal([m.position for m in joints], recording.q)
-    np.testing.assert_array_equal([m.velocity for m in joints], recording.dq)
+    for name, values in zip(("position", "velocity", "effort"), (
+            recording.joints.positions, recording.joints.velocities, recording.joints.efforts),
+            strict=True):
+        np.testing.assert_array_equal([getattr(m, name) for m in joints], values)
+    assert tuple(joints[0].name) == cobot.arm.joint_names
     wrenches = [m for _, m in messages["/wrench"]]
     assert wrenches[0].header.frame_id == "ft_sensor"
     np.testing.assert_array_equal(
-        [[*xyz(m.wrench.force), *xyz(m.wrench.torque)] for m in wrenches], recording.wrench)
+        [[*xyz(m.wrench.force), *xyz(m.wrench.torque)] for m in wrenches], readings(recording))
 
 
 def test_an_existing_folder_is_not_touched(tmp_path):
-    cobot = SimulatedCobot()
     (tmp_path / "kept").write_text("x")
     with pytest.raises(RecordingError, match="exists"):
-        write_bag(tmp_path, cobot, cobot.run(0.1))
+        write_bag(tmp_path, topics_of(Scenario().record(0.1)))
     assert [p.name for p in tmp_path.iterdir()] == ["kept"]

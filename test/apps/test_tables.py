@@ -47,9 +47,7 @@ def read(path: Path, columns: Columns | None = None, **changes: Any) -> tuple[An
     """The wrenches, and the poses or joint states in a table."""
     got = read_motion(path, columns or Columns(), Settings().replace(dotted(changes)))
     assert isinstance(got, Recording)
-    samples = [some for part in got.parts for some in part]
-    (load,) = [some for some in samples if isinstance(some, Wrenches)]
-    (motion,) = [some for some in samples if not isinstance(some, Wrenches)]
+    (load,), (motion,) = got.of_kind(Wrenches), got.of_kind(Edges | JointStates)
     return load, motion
 
 
@@ -139,10 +137,8 @@ def test_an_episode_of_a_dataset(tmp_path: Path, names: Any) -> None:
         settings = Settings().replace({"robot_description.file": str(urdf)})
         got = read_motion(tmp_path, Columns(wrench=("wrench",), joints=joints, episode=1), settings)
         assert isinstance(got, Recording)
-        motion = next(some for part in got.parts for some in part
-                      if isinstance(some, JointStates))
-        assert motion.names == bags.NAMES
-        np.testing.assert_allclose(motion.positions, MOTION.q)
+        assert got.joints.names == bags.NAMES
+        np.testing.assert_allclose(got.joints.positions, MOTION.q)
 
 
 @pytest.mark.parametrize(("change", "named"), [
@@ -220,17 +216,15 @@ def test_the_real_poses_of_an_arm_hold_its_payload(data_folder: Path, tmp_path: 
 # ---- positions and efforts of robots -------------------------------------------------------------
 
 def test_arm_and_gripper_in_messages_of_their_own_make_one_recording(tmp_path: Path) -> None:
-    rows, nothing = np.random.default_rng(0).normal(size=(50, 2, 2)), np.empty(0)
-    messages = [(stamp, bags.make("sensor_msgs/JointState", bags.header(stamp, ""), names, q,
-                                  nothing, effort))
-                for k, (q, effort) in enumerate(rows) for stamp, names, q, effort in (
-                    (10**7 * (k + 1), ["a", "b"], q, effort),
-                    (10**7 * (k + 1) + 10**6, ["finger"], q[:1], effort[:1]))]
-    bag = bags.write_bag(tmp_path / "bag", [bags.Stream("/joint_states", bags.JOINTS, messages)])
-    read, _, notes = read_recording(bag, described=True)
-    assert set(read.names) == {"a", "b", "finger"} and not notes
-    got = of_joints(read, ["b", "a"])
-    np.testing.assert_array_equal(got.stamps, 10**7 * np.arange(1, 51))
+    rows, stamps = np.random.default_rng(0).normal(size=(50, 2, 2)), 10**7 * np.arange(1, 51)
+    q, effort = rows.transpose(1, 0, 2)
+    messages = bags.messages_of([JointStates(stamps, ("a", "b"), q, effort), JointStates(
+        stamps + 10**6, ("finger",), q[:, :1], effort[:, :1])])
+    bag = bags.write_bag(tmp_path / "bag", [bags.Topic("/joint_states", bags.JOINTS, messages)])
+    read = read_recording(bag, described=True)
+    assert set(read.joints.names) == {"a", "b", "finger"} and not read.notes
+    got = of_joints(read.joints, ["b", "a"])
+    np.testing.assert_array_equal(got.stamps, stamps)
     np.testing.assert_array_equal(np.stack([got.positions, got.efforts], axis=1), rows[:, :, ::-1])
 
 
@@ -245,7 +239,7 @@ def test_joints_of_robots_are_read_by_the_same_rules(tmp_path: Path, q: str, eff
     columns = tmp_path / "columns.yaml"
     columns.write_text(json.dumps({"rate": 100.0, **named}))
     path = csv(tmp_path / "a.csv", names, np.column_stack([MOTION.q, LOAD]), cell)
-    got, *_ = read_recording(path, columns)
+    got = read_recording(path, columns).joints
     assert got.names == (() if q == "q_{}" else tuple(joints))
     np.testing.assert_allclose(got.positions, MOTION.q)
     np.testing.assert_allclose(got.efforts, LOAD)
@@ -266,7 +260,7 @@ def test_joint_torques_are_read_with_each_joint_or_not_at_all(tmp_path: Path) ->
     joints, efforts = {"a": "qa", "b": "qb"}, {"b": "tb", "a": "ta"}
     got = read_motion(path, Columns(joints=joints, efforts=efforts), settings)
     assert isinstance(got, Recording)
-    (motion,) = [some for part in got.parts for some in part]
+    (motion,) = got.of_kind(object)
     assert isinstance(motion, JointStates) and motion.names == ("a", "b")
     np.testing.assert_allclose(np.hstack([motion.positions, motion.efforts]), ROWS[:, 1:5])
     with pytest.raises(InertialIdError, match="torque"):

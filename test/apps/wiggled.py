@@ -1,15 +1,12 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """A simulated arm that tilts its wrist to and fro, and what a faulty set-up makes of it."""
 
-from itertools import chain
-
 import numpy as np
 
 from inertial_id_ros.apps.guide.recorder import Recorder
-from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
+from inertial_id_ros.apps.simulation.cobot import Scenario
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
-from inertial_id_ros.apps.simulation.payload import Payload
-from inertial_id_ros.apps.simulation.write import latched_messages, sample_messages
+from inertial_id_ros.apps.simulation.write import by_time, topics_of
 from inertial_id_ros.io.inputs import JOINT_STATES, ROBOT_DESCRIPTION, WRENCH
 from inertial_id_ros.model.history import Window
 from inertial_id_ros.settings import Settings
@@ -29,20 +26,13 @@ def wiggle(angle: float = 18.0, move: float = 1.4, joints: tuple[int, ...] = (3,
     return Trajectory(stamps, np.array(poses), still, still).sample
 
 
-def receive(motion=None, seconds: float = 9.5, carried: Payload | None = None, node=None,
-            **settings) -> Recorder:
-    """What is received while the wrist is tilted.
-
-    Args:
-        carried: in place of the payload of the settings; node: its settings by name; settings: of
-            the simulated cobot.
-    """
-    cobot = SimulatedCobot(CobotSettings(**{
-        "payload": "drill", "bias": BIAS, "rate": 200.0, **settings}),
-        payload=carried, motion=motion or wiggle())
+def receive(motion=None, seconds: float = 9.5, node=None, **settings) -> Recorder:
+    """What is received while the wrist is tilted; node: its settings by name; settings: of the
+    scenario."""
+    recording = Scenario(**{"payload": "drill", "bias": BIAS, "rate": 200.0,
+                            "motion": motion or wiggle(), **settings}).record(seconds, EPOCH)
     recorder = Recorder(Settings().replace(node or {}))
-    for stamp, name, data in chain(latched_messages(cobot, EPOCH),
-                                   sample_messages(cobot, cobot.run(seconds), EPOCH)):
+    for stamp, name, data in by_time(topics_of(recording)):
         if name in INPUTS:
             recorder.messages[INPUTS[name]].append((stamp + DELAY, data))
     return recorder

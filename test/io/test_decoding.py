@@ -20,6 +20,7 @@ from inertial_id_ros.io.inputs import (
     STATIC_TRANSFORMS,
     TRANSFORMS,
     WRENCH,
+    Edges,
     InputTopic,
     Wrenches,
     input_topics,
@@ -37,8 +38,9 @@ def written(message: Any, little_endian: bool = True) -> bytes:
 
 def wrenches(rows: np.ndarray, frames: Sequence[str], orders: Sequence[bool]) -> list[bytes]:
     """A geometry_msgs/WrenchStamped of each row (n, 6), stamped a nanosecond after each other."""
-    return [written(bags.wrench_messages([STAMP + k], row[None], frame)[0][1], order)
-            for k, (row, frame, order) in enumerate(zip(rows, frames, orders, strict=True))]
+    messages = [bags.messages_of([Wrenches(np.array([STAMP + k]), frame, row[None])])[0][1]
+                for k, (row, frame) in enumerate(zip(rows, frames, strict=True))]
+    return [written(message, order) for message, order in zip(messages, orders, strict=True)]
 
 
 def joint_state(names: Sequence[str], *parts: Sequence[float], little_endian: bool = True) -> bytes:
@@ -48,9 +50,11 @@ def joint_state(names: Sequence[str], *parts: Sequence[float], little_endian: bo
 
 
 def transforms(edges: Iterable[tuple[Any, ...]], little_endian: bool = True) -> bytes:
-    """A tf2_msgs/TFMessage of stamp [ns], parent, child, translation and quaternion x, y, z, w."""
-    return written(bags.make("tf2_msgs/TFMessage", [bags.transform(*edge) for edge in edges]),
-                   little_endian)
+    """A tf2_msgs/TFMessage of stamp [ns], parent, child, and numbers (7,) of each edge."""
+    messages = bags.messages_of([Edges(np.array([stamp]), *names, np.array([row]))
+                                 for stamp, *names, row in edges])
+    parts = [part for _, message in messages for part in message.transforms]
+    return written(bags.make("tf2_msgs/TFMessage", parts), little_endian)
 
 
 def listed(decoded: Decoded) -> list[Any]:
@@ -81,14 +85,14 @@ def test_a_joint_state_is_read_with_and_without_its_parts(little_endian: bool, n
         q, _, effort = (part.tolist() for part in given_)
         expected = [effort] * 2 if len(effort) == len(names) else None
         assert listed(decode(JOINT_STATES, [data] * 2)) == [
-            ([STAMP] * 2, tuple(names), [q] * 2, expected)]
+            ([STAMP] * 2, tuple(names), [q] * 2, expected, None)]
 
 
 @ORDERS
 def test_each_edge_of_transforms_is_a_stream(little_endian: bool, rng: np.random.Generator
                                              ) -> None:
     rows = rng.normal(size=(5, 7))
-    edges = [(STAMP + k, f"p{'x' * k}", f"child{'y' * (2 * k)}", tuple(row[:3]), tuple(row[3:]))
+    edges = [(STAMP + k, f"p{'x' * k}", f"child{'y' * (2 * k)}", row)
              for k, row in enumerate(rows)]
     for count in (5, 0, 2, 5):
         got = decode(TRANSFORMS, [transforms(edges[:count], little_endian)])
@@ -146,7 +150,7 @@ def test_a_mutated_message_is_read_or_damaged(
     whole = {WRENCH: wrenches(np.arange(6.0)[None], ["tool0"], [True])[0],
              JOINT_STATES: joint_state(["a", "bcd"], [1.0, 2.0], [3.0, 4.0], []),
              TRANSFORMS: transforms([
-                 (STAMP, "base", f"link_{k}", (1.0, 2.0, 3.0), (0.0, 0.0, 0.0, 1.0))
+                 (STAMP, "base", f"link_{k}", (1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0))
                  for k in range(2)])}[topic]
     mutated = bytearray(whole)
     for at, value in changes:

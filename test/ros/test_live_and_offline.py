@@ -15,8 +15,8 @@ from rosbags.rosbag2 import Reader
 from rosgraph_msgs.msg import Clock
 
 from inertial_id_ros.apps.bag.identify_bag import main as identify_bag
-from inertial_id_ros.apps.simulation.cobot import CobotSettings, SimulatedCobot
-from inertial_id_ros.apps.simulation.write import write_bag
+from inertial_id_ros.apps.simulation.cobot import Scenario
+from inertial_id_ros.apps.simulation.write import topics_of, write_bag
 from inertial_id_ros.msg import InertialParameters
 from inertial_id_ros.ros.program import message_type
 
@@ -89,14 +89,13 @@ def assert_same(message: InertialParameters, report: dict) -> None:
 def test_a_simulated_recording_live_and_offline_agree(tmp_path: Path) -> None:
     """Joint states with a robot description, a biased sensor, a tilted base, the other sign."""
     convention = "on_environment"
-    cobot = SimulatedCobot(CobotSettings(**{
-        "payload": "hammer", "convention": convention, "speed": 1.5, "tilt": (4.0, -3.0),
-        "bias": (3.0, -2.0, 4.0, 0.1, -0.2, 0.05), "rate": 250.0}))
+    cobot = Scenario(payload="hammer", convention=convention, speed=1.5, tilt=(4.0, -3.0),
+                     bias=(3.0, -2.0, 4.0, 0.1, -0.2, 0.05), rate=250.0)
     bag = tmp_path / "bag"
-    write_bag(bag, cobot, cobot.run(DURATION))
+    write_bag(bag, topics_of(cobot.record(DURATION)))
     report = offline(bag, tmp_path, "--set", f"wrench.convention={convention}")
-    assert report["mass"] == pytest.approx(cobot.payload.mass, rel=0.01)
-    np.testing.assert_allclose(report["com"], cobot.payload.com, atol=2e-3)
+    assert report["mass"] == pytest.approx(cobot.carried.mass, rel=0.01)
+    np.testing.assert_allclose(report["com"], cobot.carried.com, atol=2e-3)
     message = live(bag, report, wrench__convention=convention)
     assert_same(message, report)
 

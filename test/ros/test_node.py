@@ -59,7 +59,7 @@ def test_a_late_joiner_gets_the_last_estimate_and_it_is_the_truth(identified):
         late.close()
     message = got[0]
     assert message.valid
-    truth = identified.robot.cobot.payload
+    truth = identified.robot.cobot.carried
     assert is_physical(message.inertia)
     assert message.inertia.m == pytest.approx(truth.mass, rel=0.01)
     np.testing.assert_allclose(com_of(message.inertia), truth.com, atol=2e-3)
@@ -240,7 +240,7 @@ def test_each_wrench_comes_back_with_its_stamp_and_frame(compensated):
     assert stamps == sorted(set(stamps))
     late = compensated.wrenches[-100:]
     assert {m.header.frame_id for m in late} == {"ft_sensor"}
-    weight = 9.81 * compensated.robot.cobot.payload.mass
+    weight = 9.81 * compensated.robot.cobot.carried.mass
     forces = np.array([[m.wrench.force.x, m.wrench.force.y, m.wrench.force.z] for m in late])
     assert np.sqrt((forces**2).mean()) < 0.02 * weight
 
@@ -272,7 +272,7 @@ def test_the_state_tells_what_is_removed(compensated):
     compensated.client.spin_until(lambda: compensated.states[-1].blend > 0.99)
     state = compensated.states[-1]
     assert state.mode == CompensationState.PAYLOAD and not state.old
-    assert state.inertia.m == pytest.approx(compensated.robot.cobot.payload.mass, rel=0.02)
+    assert state.inertia.m == pytest.approx(compensated.robot.cobot.carried.mass, rel=0.02)
     assert state.header.frame_id == "ft_sensor" and state.estimate_stamp.sec > 0
     assert 0.0 <= state.age < 60.0 and state.reason
 

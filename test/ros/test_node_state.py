@@ -135,7 +135,7 @@ def test_a_goal_succeeds_when_the_wanted_accuracy_is_reached(goals):
     status, result = goals.result(goals.send(mass_accuracy=0.02, com_accuracy=0.01))
     assert status == GoalStatus.STATUS_SUCCEEDED and result.success, result.message
     body = result.parameters.inertia
-    assert body.m == pytest.approx(goals.robot.cobot.payload.mass, abs=0.02)
+    assert body.m == pytest.approx(goals.robot.cobot.carried.mass, abs=0.02)
     said, last = goals.feedback[-1].summary, goals.feedback[-1]
     assert 1.96 * said.sigma[0] <= 0.02 and 1.96 * max(said.sigma[1:4]) <= 0.01
     assert not last.missing and said.values[0] == body.m and said.verdicts[0] == "identified"

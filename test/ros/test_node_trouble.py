@@ -69,7 +69,7 @@ def test_tare_takes_the_reading_at_rest_as_the_bias(stage):
     f, t = message.bias.force, message.bias.torque
     np.testing.assert_allclose([f.x, f.y, f.z], BIAS[:3], atol=0.1)
     np.testing.assert_allclose([t.x, t.y, t.z], BIAS[3:], atol=0.01)
-    assert message.inertia.m == pytest.approx(stage.robot.cobot.payload.mass, rel=0.02)
+    assert message.inertia.m == pytest.approx(stage.robot.cobot.carried.mass, rel=0.02)
     dropped, none = (stage.client.call(Trigger, f"{NODE}/untare") for _ in range(2))
     assert dropped.success and none.success and dropped.message != none.message
 
@@ -97,7 +97,7 @@ def test_two_publishers_of_the_wrench_are_named_and_nothing_wrong_is_published(s
     wait_for_finding(stage, "streams_mixed.wrench")
     assert not any(m.valid for m in got)
     other.destroy_node()
-    truth = robot.cobot.payload.mass
+    truth = robot.cobot.carried.mass
     play_until(robot.play, lambda: hears(
         stage, lambda: got[-1].valid and abs(got[-1].inertia.m - truth) < 0.02))
     assert all(abs(m.inertia.m - truth) < 0.05 * truth for m in got if m.valid)

@@ -18,7 +18,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from inertial_id_ros.apps.simulation.cobot import SimulatedCobot
+from inertial_id_ros.apps.simulation.cobot import load_description
 from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.inertia import transform_phi
@@ -27,7 +27,7 @@ from inertial_id_ros.ros.motion_execution import Ended, trajectory_message
 
 NODE = (sys.executable, "-m", "inertial_id_ros.cli", "simulate_cobot")
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
-DRILL, NAMES = PAYLOADS["drill"], SimulatedCobot().joint_names
+DRILL, NAMES = PAYLOADS["drill"], load_description().joint_names
 RESTING = 0.01  # rad/s
 
 
@@ -99,7 +99,7 @@ def test_latched_topics_reach_a_late_listener(cobot):
     statics = cobot.client.listen(TFMessage, "/tf_static")
     urdf = cobot.client.listen(String, "/robot_description")
     cobot.client.spin_until(lambda: statics and urdf)
-    assert urdf[0].data == SimulatedCobot().urdf
+    assert urdf[0].data == load_description().urdf
     assert [(t.header.frame_id, t.child_frame_id) for t in statics[0].transforms] == [
         ("world", "base_link"), ("wrist_3_link", "tool0"), ("wrist_3_link", "ft_sensor")]
     assert statics[0].transforms[0].transform.rotation.x == pytest.approx(np.sin(np.radians(5.0)))

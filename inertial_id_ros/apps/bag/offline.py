@@ -7,7 +7,8 @@ from pathlib import Path
 from ...estimate import Estimate, Outcome
 from ...identify.beliefs import Basis, named_beliefs
 from ...identify.estimate import estimate
-from ...identify.identifier import Identifier
+from ...identify.identifier import BATCH, Identifier
+from ...io.inputs import split_by_time
 from ...kinds import Finding, made, sort_findings, withdraw_doubted
 from ...motion.robot import read_description
 from ...settings import Settings
@@ -63,7 +64,8 @@ def _identify(recording: Recording, settings: Settings) -> Identification:
         for some in part:
             if isinstance(some, StatedPayload):
                 identifier.by_driver = some
-        keep(identifier.add_arrays(samples))
+        for batch in list(split_by_time(samples, BATCH)) or [[]]:
+            keep(identifier.add_arrays(batch))
     keep(identifier.finish())
     findings, outcomes = found(), [item.outcome for item in history]
     outcome = outcomes[-1] if outcomes else withdraw_doubted(identifier.outcome, findings)

@@ -18,7 +18,7 @@ from ...errors import InvalidData, InvalidSetting
 from ...extras import optional_packages
 from ...inertia import Array
 from ...io.files import read_yaml, user_path
-from ...io.inputs import Edges, JointStates, Samples, Wrenches, split_by_time
+from ...io.inputs import Edges, JointStates, Samples, Wrenches
 from ...limits import MAX_TABLE_BYTES
 from ...model.history import History
 from ...motion.motion import BIN_NS, SECOND, Motion
@@ -48,7 +48,6 @@ ORIENTATIONS: dict[str, tuple[Callable[[Array], Rotation], tuple[float, float]]]
 SLOWEST = 0.5  # s between rows; slower ones are poses at rest, or in another unit
 START = 1_700_000_000 * 10**9  # ns: added to stamps near zero, which mean "no stamp" in ROS
 EARLIEST = 1e6  # s
-TOGETHER = 2000  # samples of a part
 FEWEST_POSES, MOST_POSES = 6, 118  # a second of the longest window each
 HELD = 90  # bins of each
 STEEP = 0.05  # rad between poses that differ
@@ -362,8 +361,8 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording |
         samples["poses"] = Edges(stamps, "world", columns.frame, np.hstack([place, turn.as_quat()]))
     if not by_efforts:
         samples["wrench"] = Wrenches(stamps, columns.frame, table.rows(columns.wrench, 6, LOADS))
-    return Recording(list(split_by_time(list(samples.values()), TOGETHER)),
-                     1e-9 * float(stamps[-1] - stamps[0]), dict.fromkeys(samples, len(stamps)))
+    return Recording([list(samples.values())], 1e-9 * float(stamps[-1] - stamps[0]),
+                     dict.fromkeys(samples, len(stamps)))
 
 
 def _poses_at_rest(table: Table, turn: Rotation, sign: float) -> History:

@@ -4,25 +4,23 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
-import numpy as np
 import pinocchio as pin
 
 from ...errors import InvalidModel
 from ...export.documents import number, urdf_inertial
 from ...inertia import Array, body_from_phi, is_consistent, phi_from_pinocchio
-from ...io.inputs import JointStates
 from ...motion.robot import parse_urdf
 from ...robot.model import COULOMB, VISCOUS, RobotModel
 from ...settings import Settings
+from ..recordings import Recording
 from ..recordings.bags import read_bag
 from ..recordings.tables import Columns, Table, columns_from_file, is_table
 
 
 def read_recording(path: Path, columns: Path | None = None, topic: str | None = None,
-                   described: bool = False) -> tuple[JointStates, str, list[str]]:
-    """Joint positions and efforts of a bag or a table, NaN where a message has none; the robot
-    description that it holds (empty: none), and choices that were made in reading (raises
-    RecordingError, InvalidData, InvalidSetting).
+                   described: bool = False) -> Recording:
+    """Joint states with efforts of a bag or a table, and the robot description that a bag holds
+    (raises RecordingError, InvalidData, InvalidSetting).
 
     Args:
         columns: YAML file with the columns of a table; None: their usual names.
@@ -31,24 +29,13 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
     """
     if is_table(path):
         table = Table(path, columns_from_file(columns) if columns else Columns())
-        return table.joint_states(table.stamps(), True), "", []
+        return Recording([[table.joint_states(table.stamps(), True)]], 0.0)
     # Joint states with efforts are what payloads from joint torques need, too.
     used = Settings().replace({
         "load.robot": "-", "wrench.sensor_frame": "-",
         "robot_description.file": "-" if described else "",
         **({} if topic is None else {"joint_states.topic": topic})})
-    recording = read_bag(path, used)
-    blocks = [block for part in recording.parts for block in part if isinstance(block, JointStates)]
-    names = tuple(dict.fromkeys(name for block in blocks for name in block.names))
-    stamps = np.concatenate([np.empty(0, np.int64), *(block.stamps for block in blocks)])
-    rows, end = np.full((2, len(stamps), len(names)), np.nan), 0
-    for block in blocks:
-        begin, end = end, end + len(block.stamps)
-        for row, values in zip(rows, (block.positions, block.efforts), strict=True):
-            if values is not None and values.shape[1] == len(block.names):
-                row[begin:end, [names.index(name) for name in block.names]] = values
-    return JointStates(stamps, names, *rows), recording.description, [
-        *recording.notes, *(finding.text for finding in recording.findings)]
+    return read_bag(path, used)
 
 
 def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:

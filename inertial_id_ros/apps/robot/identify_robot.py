@@ -103,17 +103,18 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     urdf = read_description(files.user_path(args.urdf)) if args.urdf else ""
     read = {}
     for path in paths:
-        read[path], held, notes = read_recording(path, args.columns, topic, bool(urdf))
-        urdf = urdf or held
-        for note in notes if not args.quiet else ():
-            print(f"note: {printable(note)}")
+        read[path] = recording = read_recording(path, args.columns, topic, bool(urdf))
+        urdf = urdf or recording.description
+        for note in (*recording.notes, *(f.text for f in recording.findings)):
+            print(f"note: {printable(note)}") if not args.quiet else None
     if not urdf:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
                            "gives none")
+    joints = {path: recording.joints for path, recording in read.items()}
     result = identify_described_robot(
-        urdf, [read[path] for path in args.recording],
-        RobotRequest(**{**asked, "loaded": read.get(args.loaded)}),
-        [read[path] for path in args.test])
+        urdf, [joints[path] for path in args.recording],
+        RobotRequest(**{**asked, "loaded": joints.get(args.loaded)}),
+        [joints[path] for path in args.test])
     title = ", ".join(map(str, args.recording))
     if report_out is not None:
         files.write_atomically(report_out, robot_page(result, args.recording[0], words))

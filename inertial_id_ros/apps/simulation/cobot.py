@@ -11,10 +11,10 @@ axes (a payload at rest reads ``-m g``, upwards); ``accelerometer`` reads ``R'(p
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -22,15 +22,16 @@ from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 from scipy.special import ndtri
 
-from ...cli import Parser
 from ...errors import InvalidSetting
 from ...extras import optional_packages
-from ...inertia import PARAMETERS, Array, six_from_tensor
-from ...model.newton_euler import GRAVITY, regressor
-from ...motion.frames import Edge, links_of
+from ...inertia import Array, six_from_tensor
+from ...io.inputs import Edges, JointStates, Wrenches
+from ...model.newton_euler import GRAVITY
+from ...motion.frames import links_of
 from ...motion.robot import model_of
 from ...settings.groups import SENSORS
-from ...settings.spec import Vector, allowed_range, check, iter_group, setting
+from ...settings.spec import Vector, check, iter_group, setting
+from ..recordings import Recording
 from .motion import START_POSE, CommandedMotion, Motion, Sinusoid
 from .payload import PAYLOADS, Payload
 
@@ -38,6 +39,7 @@ with optional_packages("simulating an arm"):
     import mujoco
 
 WORLD_FRAME, BASE_FRAME, SENSOR_FRAME = "world", "base_link", "ft_sensor"
+START = 1_700_000_000 * 10**9  # ns: stamp of the first sample; never 0, "no stamp"
 MODEL_FILE = "models/ur5_class_arm.urdf"
 NAMED = re.compile(r'(<(?:link|joint) name="|<(?:parent|child) link=")')
 # Order of the numbers in a row of sensor data: MuJoCo's types.
@@ -50,68 +52,21 @@ USUAL_RANGE = (130.0, 10.0)  # N, N m, of a sensor whose range is not known
 CORRELATION, STEP, PERIOD = 5.0, 0.1, 3600.0
 
 
-@dataclass(frozen=True)
-class CobotSettings:
-    """What the arm carries, how it moves and what its sensors add to the truth.
-
-    Raises:
-        InvalidSetting: a value is outside its range; the text names it.
-    """
-
-    payload: str = setting("drill", "What it carries.", choices=tuple(PAYLOADS))
-    motion: str = setting(
-        "sinusoid", "How the arm moves; commanded: it rests in its pose, and offers what a driver "
-        "does (FollowJointTrajectory, set_payload).", choices=("sinusoid", "commanded"))
-    speed: float = setting(
-        1.0, "Mean angular speed of the tool in sinusoids.", unit="rad/s", above=0.0, high=4.0)
-    duration: float = setting(0.0, "Length of a recording that is written.", unit="s", low=0.0)
-    rate: float = setting(
-        500.0, "Samples of wrench and joint states a second.", unit="Hz", low=10.0, high=2000.0)
-    convention: str = setting(
-        "on_sensor", "Sign of the published wrench.", choices=("on_sensor", "on_environment"))
-    noise: Vector = setting(
-        (0.1, 0.005), "Standard deviations of the white noise of one force [N] and one torque "
-        "[N m] sample.", low=0.0, lengths=(2,))
-    sensor: str = setting(
-        "none", "Sensor with the errors of whose data sheet the wrench is read: gains, "
-        "cross-talk, bias drift, and its noise in place of `noise`; none: only what the "
-        "other settings say.", choices=("none", *SENSORS))
-    bias: Vector = setting(
-        (0.0,) * 6, "Reading of the unloaded sensor in the on_sensor sign: three forces [N], "
-        "three torques [N m].", lengths=(6,))
-    sensor_rotation_error: Vector = setting(
-        (0.0, 0.0, 0.0), "Rotation vector of the sensor's true axes against its declared frame.",
-        unit="deg", low=-180.0, high=180.0, lengths=(3,))
-    clock_offset: float = setting(
-        0.0, "A wrench stamped t was measured at t minus this.", unit="s", low=-1.0, high=1.0)
-    encoder_noise: float = setting(
-        1e-4, "Standard deviation of the white noise of one joint position; ten times as much "
-        "a second in a velocity.", unit="rad", low=0.0, high=0.1)
-    prefix: str = setting(
-        "", "Put before the names of all joints and links (left_), for several arms.")
-    tilt: Vector = setting(
-        (0.0, 0.0), "Roll and pitch of the robot base against the world, declared in TF.",
-        unit="deg", low=-180.0, high=180.0, lengths=(2,))
-    tilt_error: Vector = setting(
-        (0.0, 0.0), "Further roll and pitch of the base about the world's axes, not declared.",
-        unit="deg", low=-45.0, high=45.0, lengths=(2,))
-    seed: int = setting(0, "Seed of the noise.", low=0)
-
-    def __post_init__(self) -> None:
-        for name, value, spec in iter_group(self):
-            check(name, value, spec)
-
-
 class ArmDescription(NamedTuple):
     """The packaged UR5-class arm, one chain from the base to the sensor."""
 
     urdf: str
     joint_names: tuple[str, ...]  # in the order of every array of positions
 
-    def links(self, q: Array) -> dict[str, Edge]:
-        """All links but the base in their parents, at joint positions (k,) [rad]."""
-        return links_of(self.urdf, {name: (1, angle) for name, angle in zip(
-            self.joint_names, q.tolist(), strict=True)})
+    def edges(self, stamps: np.ndarray, q: Array, moving: bool) -> list[Edges]:
+        """Links in their parents at joint positions (n, k) [rad], which are stamped (n,) [ns]:
+        those that joints move, or those that stay."""
+        places = [links_of(self.urdf, {name: (1, angle) for name, angle in zip(
+            self.joint_names, row, strict=True)}) for row in q.tolist()]
+        return [Edges(stamps, edge.parent, name, np.array([
+            pin.SE3ToXYZQUAT(links[name].place) for links in places]))
+            for first in places[:1] for name, edge in first.items()
+            if (edge.joint is not None) == moving]
 
 
 def load_description(prefix: str = "") -> ArmDescription:
@@ -176,17 +131,6 @@ class ArmEngine:
                      np.einsum("nji,nj->ni", rotation, ang), acc, effort)
 
 
-class Recording(NamedTuple):
-    """Samples as the cobot publishes them, and the truth behind them."""
-
-    t: Array  # (n,) stamps, from 0 [s]
-    q: Array  # (n, 6) measured joint positions [rad] and velocities [rad/s]
-    dq: Array
-    wrench: Array  # (n, 6) readings in the chosen convention [N, N m]
-    effort: Array  # (n, 6) measured torques of the joints [N m]
-    truth: Truth  # at the stamps; with a clock offset the readings are older
-
-
 class WristSensor:
     """Turns true wrenches into published readings.
 
@@ -197,7 +141,7 @@ class WristSensor:
     sheet says of one standard deviation.
     """
 
-    def __init__(self, settings: CobotSettings) -> None:
+    def __init__(self, settings: "Scenario") -> None:
         self._bias, self._deviation = np.array(settings.bias), np.repeat(settings.noise, 3)
         self._drift = np.zeros((round(PERIOD / STEP), 6))
         back = Rotation.from_rotvec(settings.sensor_rotation_error, degrees=True).as_matrix().T
@@ -224,90 +168,110 @@ class WristSensor:
             self._bias + drift - wrench @ self._matrix.T + self._deviation * noise))
 
 
-class SimulatedCobot:
-    """A UR5-class arm that carries a payload on a wrist sensor along a given motion.
+Effect = Callable[[Array, Truth], Array]
 
-    Args:
-        payload, motion: in place of those that the settings name.
+
+@dataclass(eq=False)
+class Scenario:
+    """A UR5-class arm that carries a payload on a wrist sensor along a motion, and what its sensors
+    add to the truth; payload and motion may be others than those that have a name (raises
+    InvalidSetting: a value is outside its range; the text names it).
 
     Attributes:
-        urdf: the robot description, from base_link to ft_sensor; description: read from it.
-        joint_names: in the order of every array; sensor_frame: of the wrench.
-        tf_step: samples from one publication of the transforms to the next.
-        stated_phi: (10,) of the payload that the driver knows and subtracts from the wrench, about
-            the sensor; may be replaced at any time.
+        effects: each gives a further wrench (n, 6) of the sensor on the payload at times (n,) [s],
+            at which the truth is given [N, N m]; may be changed at any time.
+        arm: its description; sensor_frame: of the wrench; carried, path: payload and motion.
     """
 
-    def __init__(self, settings: CobotSettings | None = None, *, payload: Payload | None = None,
-                 motion: Motion | None = None) -> None:
-        self.settings = settings = CobotSettings() if settings is None else settings
-        self.description = load_description(settings.prefix)
-        self.urdf, self.joint_names = self.description.urdf, self.description.joint_names
-        self.sensor_frame = settings.prefix + SENSOR_FRAME
-        self.payload = payload or PAYLOADS[settings.payload]
-        self.motion: Motion = motion or (CommandedMotion(START_POSE) if (
-            settings.motion == "commanded") else Sinusoid(settings.speed))
-        self.tf_step = max(1, round(settings.rate / TF_RATE))
-        self.stated_phi: Array = np.zeros(PARAMETERS)
-        self._declared, error = (Rotation.from_euler("xyz", [*angles, 0.0], degrees=True)
-                                 for angles in (settings.tilt, settings.tilt_error))
-        self._world_base = (error * self._declared).as_matrix()
-        self.engine = ArmEngine(
-            load_description().urdf, self.payload, self._world_base.T @ GRAVITY)
-        self._sensor = WristSensor(settings)
+    payload: Payload | str = setting("drill", "What it carries.", choices=tuple(PAYLOADS))
+    motion: Motion | str = setting(
+        "sinusoid", "How the arm moves; commanded: it rests in its pose, and offers what a driver "
+        "does (FollowJointTrajectory, set_payload).", choices=("sinusoid", "commanded"))
+    speed: float = setting(
+        1.0, "Mean angular speed of the tool in sinusoids.", unit="rad/s", above=0.0, high=4.0)
+    duration: float = setting(0.0, "Length of a recording that is made.", unit="s", low=0.0)
+    rate: float = setting(
+        500.0, "Samples of wrench and joint states a second.", unit="Hz", low=10.0, high=2000.0)
+    convention: str = setting(
+        "on_sensor", "Sign of the published wrench.", choices=("on_sensor", "on_environment"))
+    noise: Vector = setting(
+        (0.1, 0.005), "Standard deviations of the white noise of one force [N] and one torque "
+        "[N m] sample.", low=0.0, lengths=(2,))
+    sensor: str = setting(
+        "none", "Sensor with the errors of whose data sheet the wrench is read: gains, "
+        "cross-talk, bias drift, and its noise in place of `noise`; none: only what the "
+        "other settings say.", choices=("none", *SENSORS))
+    bias: Vector = setting(
+        (0.0,) * 6, "Reading of the unloaded sensor in the on_sensor sign: three forces [N], "
+        "three torques [N m].", lengths=(6,))
+    sensor_rotation_error: Vector = setting(
+        (0.0, 0.0, 0.0), "Rotation vector of the sensor's true axes against its declared frame.",
+        unit="deg", low=-180.0, high=180.0, lengths=(3,))
+    clock_offset: float = setting(
+        0.0, "A wrench stamped t was measured at t minus this.", unit="s", low=-1.0, high=1.0)
+    encoder_noise: float = setting(
+        1e-4, "Standard deviation of the white noise of one joint position; ten times as much "
+        "a second in a velocity.", unit="rad", low=0.0, high=0.1)
+    prefix: str = setting(
+        "", "Put before the names of all joints and links (left_), for several arms.")
+    tilt: Vector = setting(
+        (0.0, 0.0), "Roll and pitch of the robot base against the world, declared in TF.",
+        unit="deg", low=-180.0, high=180.0, lengths=(2,))
+    tilt_error: Vector = setting(
+        (0.0, 0.0), "Further roll and pitch of the base about the world's axes, not declared.",
+        unit="deg", low=-45.0, high=45.0, lengths=(2,))
+    seed: int = setting(0, "Seed of the noise.", low=0)
 
-    def fixed_frames(self) -> dict[str, Edge]:
-        """The base in the world, with the declared tilt, then the links that stay in others."""
-        base = Edge(WORLD_FRAME, pin.SE3(self._declared.as_matrix(), np.zeros(3)))
-        links = self.description.links(np.zeros(len(self.joint_names)))
-        return {self.settings.prefix + BASE_FRAME: base,
-                **{name: edge for name, edge in links.items() if edge.joint is None}}
+    effects: list[Effect] = field(default_factory=list)
 
-    def run(self, duration: float) -> Recording:
-        """The first ``duration`` seconds, from 0 on (raises InvalidSetting: not one sample)."""
-        total = round(duration * self.settings.rate)
+    def __post_init__(self) -> None:
+        for name, value, spec in iter_group(self):
+            if isinstance(value, str | int | float | tuple):
+                check(name, value, spec)
+        self.arm, self.sensor_frame = load_description(self.prefix), self.prefix + SENSOR_FRAME
+        self.carried = PAYLOADS[self.payload] if isinstance(self.payload, str) else self.payload
+        self.path: Motion = self.motion if not isinstance(self.motion, str) else (
+            CommandedMotion(START_POSE) if self.motion == "commanded" else Sinusoid(self.speed))
+        declared, error = (Rotation.from_euler("xyz", [*angles, 0.0], degrees=True)
+                           for angles in (self.tilt, self.tilt_error))
+        self._world_base = (error * declared).as_matrix()
+        self._base = np.r_[0.0, 0.0, 0.0, declared.as_quat()]
+        self.engine = ArmEngine(load_description().urdf, self.carried, self._world_base.T @ GRAVITY)
+        self._sensor = WristSensor(self)
+
+    def record(self, duration: float, begin: int = START) -> Recording:
+        """So many seconds, from a stamp [ns] on, with description and frames that stay (raises
+        InvalidSetting: not one sample)."""
+        total = round(duration * self.rate)
         if total < 1:
-            raise InvalidSetting(
-                f"duration is {duration:g} s; it must hold at least one sample, "
-                f"{1 / self.settings.rate:g} s")
-        return self.samples(0, total)
+            raise InvalidSetting(f"duration is {duration:g} s; it must hold at least one sample, "
+                                 f"{1 / self.rate:g} s")
+        at, still = np.array([begin]), np.zeros((1, len(self.arm.joint_names)))
+        base = Edges(at, WORLD_FRAME, self.prefix + BASE_FRAME, self._base[None])
+        return replace(self.samples(0, total, begin), description=self.arm.urdf,
+                       fixed=(base, *self.arm.edges(at, still, False)))
 
-    def samples(self, start: int, count: int) -> Recording:
-        """``count`` samples from number ``start`` on; the same however they are asked for."""
-        settings = self.settings
-        t = (start + np.arange(count)) / settings.rate
-        truth = self._truth(t)
-        felt = self._truth(t - settings.clock_offset) if settings.clock_offset else truth
-        wrench = felt.wrench - regressor(felt.a_g, felt.omega, felt.alpha) @ self.stated_phi
-        bits = np.random.PCG64(np.random.SeedSequence([settings.seed, 1]))
+    def samples(self, start: int, count: int, begin: int = START) -> Recording:
+        """``count`` samples from number ``start`` on, the same however they are asked for; begin:
+        stamp of number 0 [ns]."""
+        t = (start + np.arange(count)) / self.rate
+        truth = self.truth(t)
+        felt = self.truth(t - self.clock_offset) if self.clock_offset else truth
+        wrench = sum((effect(t, felt) for effect in self.effects), felt.wrench)
+        bits = np.random.PCG64(np.random.SeedSequence([self.seed, 1]))
         bits.advance(start * 24)  # one step a number, whose quantile the normal number is
         noise = np.split(ndtri(np.random.Generator(bits).random((count, 24))), 4, axis=1)
-        return Recording(t, truth.q + settings.encoder_noise * noise[1],
-                         truth.dq + DERIVED * settings.encoder_noise * noise[2],
-                         self._sensor.read(wrench, noise[0], t),
-                         truth.effort + EFFORT_NOISE * noise[3], truth)
+        q, stamps = truth.q + self.encoder_noise * noise[1], begin + np.round(1e9 * t).astype(int)
+        step = max(1, round(self.rate / TF_RATE))  # of the transforms
+        some = slice(-start % step, None, step)
+        return Recording([[
+            JointStates(stamps, self.arm.joint_names, q, truth.effort + EFFORT_NOISE * noise[3],
+                        truth.dq + DERIVED * self.encoder_noise * noise[2]),
+            Wrenches(stamps, self.sensor_frame, self._sensor.read(wrench, noise[0], t)),
+            *self.arm.edges(stamps[some], q[some], True)]], count / self.rate)
 
-    def _truth(self, t: Array) -> Truth:
+    def truth(self, t: Array) -> Truth:
         """What happens at times t (n,) [s], in the world."""
-        at = self.engine.evaluate(*self.motion(t))
+        at = self.engine.evaluate(*self.path(t))
         return at._replace(position=at.position @ self._world_base.T,
                            rotation=self._world_base @ at.rotation)
-
-
-def parse(parser: Parser, arguments: Sequence[str]) -> tuple[CobotSettings, dict[str, Any]]:
-    """Settings from command-line words (without ROS arguments), and the other options of a parser.
-
-    Raises:
-        InvalidSetting: an unknown option, or a value that is not allowed.
-    """
-    def vector(text: str) -> Vector:
-        return tuple(float(part) for part in text.split(","))
-
-    options = list(iter_group(CobotSettings()))
-    for name, default, spec in options:
-        parser.add_argument(
-            "--" + name.replace("_", "-"), default=default, metavar="VALUE",
-            type=vector if isinstance(default, tuple) else type(default),
-            help=f"{spec.description} ({allowed_range(spec)}; default: %(default)s)")
-    given = vars(parser.parse_args(list(arguments)))
-    return CobotSettings(**{name: given.pop(name) for name, _, _ in options}), given

@@ -1,21 +1,25 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""The messages of a simulated cobot, as of a driver with robot_state_publisher, and recordings of
-them, by ``rosbags`` and without ROS: ``python -m inertial_id_ros.apps.simulation.write BAG``."""
+"""The messages of recordings, as of a driver with robot_state_publisher, and bags of them, by
+``rosbags`` and without ROS; of a scenario: ``python -m inertial_id_ros.apps.simulation.write BAG``.
+"""
 
 import sys
-from collections.abc import Iterator, Mapping
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import pinocchio as pin
+import numpy as np
 
 from ...cli import Parser, exit_status
 from ...errors import RecordingError
 from ...extras import optional_packages
-from ...inertia import Array
-from ...motion.frames import Edge
-from .cobot import Recording, SimulatedCobot, parse
+from ...io import inputs
+from ...io.inputs import Edges, JointStates, Samples, Wrenches
+from ...settings import Settings
+from ...settings.spec import Vector, allowed_range, iter_group
+from ..recordings import Recording
+from .cobot import Scenario
 
 with optional_packages("writing a recording"):
     from rosbags import interfaces
@@ -23,59 +27,79 @@ with optional_packages("writing a recording"):
     from rosbags.rosbag2.errors import WriterError
     from rosbags.typesys import Stores, get_typestore
 
-START = 1_700_000_000.0  # s: stamp of the first sample where none is given; never 0, "no stamp"
-# Type of each topic, and whether it is latched.
-TOPICS = {
-    "joint_states": ("sensor_msgs/msg/JointState", False),
-    "wrench": ("geometry_msgs/msg/WrenchStamped", False),
-    "/tf": ("tf2_msgs/msg/TFMessage", False),
-    "/tf_static": ("tf2_msgs/msg/TFMessage", True),
-    "robot_description": ("std_msgs/msg/String", True)}
 STORE = get_typestore(Stores.ROS2_JAZZY)
-Messages = Iterator[tuple[int, str, bytes]]  # stamp [ns], topic, serialised message
 
 
-def write_bag(path: str | Path, cobot: SimulatedCobot, recording: Recording, *,
-              start: float = START) -> None:
-    """Write a recording of a cobot into a new bag, which begins at a ROS time [s] (raises
-    RecordingError: the folder exists, or cannot be written)."""
-    begin = round(start * 1e9)
+class Topic(NamedTuple):
+    """Messages of a topic, by their stamps [ns]; those that are serialised already are bytes."""
+
+    name: str
+    type: str
+    messages: Sequence[tuple[int, Any]]
+    latched: bool = False
+
+
+def write_bag(path: str | Path, topics: Sequence[Topic],
+              storage: StoragePlugin = StoragePlugin.MCAP) -> None:
+    """Write topics into a new bag (raises RecordingError: the folder exists, or cannot be
+    written)."""
     try:
-        with Writer(Path(path), version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-            topics = {name: writer.add_connection(
-                f"/{name.lstrip('/')}", kind, typestore=STORE,
-                offered_qos_profiles=[quality_of_service(latched)])
-                for name, (kind, latched) in TOPICS.items()}
-            for stamp, name, data in chain(latched_messages(cobot, begin),
-                                           sample_messages(cobot, recording, begin)):
-                writer.write(topics[name], stamp, data)
+        with Writer(Path(path), version=9, storage_plugin=storage) as writer:
+            connections = {topic.name: writer.add_connection(
+                f"/{topic.name.lstrip('/')}", topic.type, typestore=STORE,
+                offered_qos_profiles=[quality_of_service(topic.latched)]) for topic in topics}
+            for stamp, name, data in by_time(topics):
+                writer.write(connections[name], stamp, data)
     except (OSError, WriterError) as error:
         raise RecordingError(f"bag {path} cannot be written: {error}") from error
 
 
-def latched_messages(cobot: SimulatedCobot, stamp: int) -> Messages:
-    """What every subscriber gets once: fixed transforms and description."""
-    yield _message(stamp, "/tf_static", _transforms(stamp, cobot.fixed_frames()))
-    yield _message(stamp, "robot_description", cobot.urdf)
+def by_time(topics: Iterable[Topic]) -> Iterator[tuple[int, str, bytes]]:
+    """Stamp, name of the topic and serialised message, in the order of stamps."""
+    rows = ((stamp, topic, message) for topic in topics for stamp, message in topic.messages)
+    for stamp, topic, message in sorted(rows, key=itemgetter(0)):
+        yield stamp, topic.name, message if isinstance(message, bytes) else bytes(
+            STORE.serialize_cdr(message, topic.type))
 
 
-def sample_messages(cobot: SimulatedCobot, recording: Recording, start: int) -> Messages:
-    """Joint states and wrench of each sample, and transforms; start: stamp at t = 0 [ns]."""
-    for i, t in enumerate(recording.t.tolist()):
-        stamp, wrench = start + round(1e9 * t), recording.wrench[i]
-        yield _message(stamp, "joint_states", header(stamp, ""), list(cobot.joint_names),
-                       recording.q[i], recording.dq[i], recording.effort[i])
-        yield _message(stamp, "wrench", header(stamp, cobot.sensor_frame), make(
-            "geometry_msgs/Wrench", _vector(wrench[:3]), _vector(wrench[3:])))
-        if round(t * cobot.settings.rate) % cobot.tf_step == 0:
-            yield _message(stamp, "/tf", _transforms(stamp, {
-                name: edge for name, edge in cobot.description.links(recording.q[i]).items()
-                if edge.joint is not None}))
+def topics_of(recording: Recording) -> list[Topic]:
+    """The topics on which there is something, by their usual names."""
+    blocks = ((inputs.JOINT_STATES, recording.of_kind(JointStates)),
+              (inputs.WRENCH, recording.of_kind(Wrenches)),
+              (inputs.TRANSFORMS, recording.of_kind(Edges)),
+              (inputs.STATIC_TRANSFORMS, recording.fixed))
+    out = [(topic, messages_of(some)) for topic, some in blocks if some]
+    if recording.description:
+        begin = min(messages[0][0] for _, messages in out)
+        out.append((inputs.ROBOT_DESCRIPTION, [
+            (begin, make("std_msgs/String", recording.description))]))
+    return [Topic(topic.name(Settings()), topic.type, messages, topic.latched)
+            for topic, messages in out]
 
 
-def _message(stamp: int, topic: str, *values: Any) -> tuple[int, str, bytes]:
-    kind = TOPICS[topic][0]
-    return stamp, topic, bytes(STORE.serialize_cdr(STORE.types[kind](*values), kind))
+def messages_of(blocks: Iterable[Samples]) -> list[tuple[int, Any]]:
+    """Stamp [ns] and message of each sample of a kind; transforms of a time are one message."""
+    out, edges = list[tuple[int, Any]](), dict[int, list[Any]]()
+    for block in blocks:
+        for k, stamp in enumerate(block.stamps.tolist()):
+            if isinstance(block, Edges):
+                place, turn = np.split(block.rows[k], [3])
+                edges.setdefault(stamp, []).append(make(
+                    "geometry_msgs/TransformStamped", header(stamp, block.parent), block.child,
+                    make("geometry_msgs/Transform", make("geometry_msgs/Vector3", *place.tolist()),
+                         make("geometry_msgs/Quaternion", *turn.tolist()))))
+            elif isinstance(block, Wrenches):
+                parts = (make("geometry_msgs/Vector3", *row.tolist())
+                         for row in block.rows[k].reshape(2, 3))
+                out.append((stamp, make("geometry_msgs/WrenchStamped", header(
+                    stamp, block.frame_id), make("geometry_msgs/Wrench", *parts))))
+            else:
+                rows = (np.empty(0) if part is None else part[k] for part in (
+                    block.positions, block.velocities, block.efforts))
+                out.append((stamp, make("sensor_msgs/JointState", header(stamp, ""),
+                                        list(block.names), *rows)))
+    out += [(stamp, make("tf2_msgs/TFMessage", some)) for stamp, some in edges.items()]
+    return sorted(out, key=itemgetter(0))
 
 
 def make(kind: str, *values: Any) -> Any:
@@ -88,17 +112,6 @@ def header(stamp: int, frame: str) -> Any:
     return make("std_msgs/Header", make("builtin_interfaces/Time", *divmod(stamp, 10**9)), frame)
 
 
-def _vector(values: Array) -> Any:
-    return make("geometry_msgs/Vector3", *values.tolist())
-
-
-def _transforms(stamp: int, edges: Mapping[str, Edge]) -> list[Any]:
-    poses = {name: pin.SE3ToXYZQUAT(edge.place) for name, edge in edges.items()}
-    return [make("geometry_msgs/TransformStamped", header(stamp, edges[name].parent), name, make(
-        "geometry_msgs/Transform", _vector(pose[:3]),
-        make("geometry_msgs/Quaternion", *pose[3:].tolist()))) for name, pose in poses.items()]
-
-
 def quality_of_service(latched: bool) -> interfaces.Qos:
     """Reliable, kept for late subscribers where latched; times of 0 s mean no limit."""
     zero, durability = interfaces.QosTime(0, 0), interfaces.QosDurability
@@ -108,14 +121,29 @@ def quality_of_service(latched: bool) -> interfaces.Qos:
         interfaces.QosLiveliness.AUTOMATIC, zero, False)
 
 
+def parse(parser: Parser, arguments: Sequence[str]) -> tuple[Scenario, dict[str, Any]]:
+    """A scenario from command-line words (without ROS arguments), and other options of a parser
+    (raises InvalidSetting: an unknown option, or a value that is not allowed)."""
+    def vector(text: str) -> Vector:
+        return tuple(float(part) for part in text.split(","))
+
+    options = list(iter_group(Scenario))
+    for name, default, spec in options:
+        parser.add_argument(
+            "--" + name.replace("_", "-"), default=default, metavar="VALUE",
+            type=vector if isinstance(default, tuple) else type(default),
+            help=f"{spec.description} ({allowed_range(spec)}; default: %(default)s)")
+    given = vars(parser.parse_args(list(arguments)))
+    return Scenario(**{name: given.pop(name) for name, _, _ in options}), given
+
+
 def main() -> int:
     """Write the bag that the command line names; returns the exit status."""
     parser = Parser(prog="python -m inertial_id_ros.apps.simulation.write",
                     description="Writes a recording of a simulated cobot with a wrist sensor.")
     parser.add_argument("bag", metavar="BAG", help="folder of the recording, of --duration seconds")
-    settings, options = parse(parser, sys.argv[1:])
-    cobot = SimulatedCobot(settings)
-    write_bag(options["bag"], cobot, cobot.run(settings.duration))
+    scenario, options = parse(parser, sys.argv[1:])
+    write_bag(options["bag"], topics_of(scenario.record(scenario.duration)))
     return 0
 
 

@@ -21,13 +21,14 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
-from ...apps.simulation.cobot import CobotSettings, SimulatedCobot, parse
+from ...apps.simulation.cobot import Scenario, Truth
 from ...apps.simulation.motion import CommandedMotion, Trajectory
-from ...apps.simulation.write import TOPICS, Messages, latched_messages, sample_messages
+from ...apps.simulation.write import Topic, by_time, parse, topics_of
 from ...cli import Parser
 from ...errors import InvalidData
-from ...inertia import Body, move_body, phi_from_body, six_from_tensor, tensor_from_six
+from ...inertia import Array, Body, move_body, phi_from_body, six_from_tensor, tensor_from_six
 from ...io.decoding import ENTRIES, INERTIA, PAYLOAD
+from ...model.newton_euler import regressor
 from ..conversions import LATCHED, time_message
 from ..program import find_type, message_type, spin, start_ros, stop_flag
 
@@ -44,47 +45,49 @@ class SimulateCobotNode(Node):
     """Publishes a simulated cobot in real time, with what its driver offers where its motion is
     commanded (raises InvalidSetting: no control_msgs)."""
 
-    def __init__(self, settings: CobotSettings) -> None:
+    def __init__(self, scenario: Scenario) -> None:
         super().__init__(NAME)
-        self.cobot = SimulatedCobot(settings)
-        self._publishers_by_topic = {
-            topic: self.create_publisher(message_type(kind), topic,
-                                         LATCHED if latched else DEPTH)
-            for topic, (kind, latched) in TOPICS.items()}
-        self._push = np.zeros(6)  # of what touches the payload, with the sign of the readings
+        self.scenario, payload = scenario, scenario.carried
+        self._push, self._known = np.zeros(6), 0.0 * payload.phi
+        scenario.effects.append(self._act)
         self.create_subscription(Wrench, "~/push", self._take_push, 1)
-        payload = self.cobot.payload
-        self.get_logger().info(f"{settings.motion} with payload '{payload.name}' "
-                               f"({payload.mass:.3f} kg) at {settings.rate:g} Hz")
+        self.get_logger().info(f"{scenario.motion} with payload '{payload.name}' "
+                               f"({payload.mass:.3f} kg) at {scenario.rate:g} Hz")
         # Of the next sample; and the steady time [s] and the stamp [ns] of sample 0. Stamps are
         # times of the schedule, not of publication, which jitters.
         self._number, self._start, self._stamp = 0, time.monotonic(), time.time_ns()
-        self._publish(latched_messages(self.cobot, self._stamp))
-        if isinstance(self.cobot.motion, CommandedMotion):
-            self._offer_driver(self.cobot.motion)
+        topics = topics_of(scenario.record(1.0 / scenario.rate, self._stamp))
+        self._publishers_by_topic = {
+            topic.name: self.create_publisher(message_type(topic.type), topic.name,
+                                              LATCHED if topic.latched else DEPTH)
+            for topic in topics}
+        self._publish([topic for topic in topics if topic.latched])
+        if isinstance(scenario.path, CommandedMotion):
+            self._offer_driver(scenario.path)
         self.create_timer(BLOCK, self._publish_samples)
 
     def _take_push(self, message: Wrench) -> None:
-        sign = 1.0 if self.cobot.settings.convention == "on_sensor" else -1.0
         f, t = message.force, message.torque
-        self._push = sign * np.array([f.x, f.y, f.z, t.x, t.y, t.z])
+        self._push = np.array([f.x, f.y, f.z, t.x, t.y, t.z])
+
+    def _act(self, _: Array, at: Truth) -> Array:
+        """What touches the payload bears, and what the driver knows of it and subtracts."""
+        return np.asarray(-self._push - regressor(at.a_g, at.omega, at.alpha) @ self._known)
 
     def _publish_samples(self) -> None:
         """Publish the samples that have become due."""
-        rate = self.cobot.settings.rate
+        rate = self.scenario.rate
         late = time.monotonic() - self._start - self._number / rate
         if late > MAX_LAG:
             self._start, self._stamp = self._start + late, self._stamp + round(late * 1e9)
             self.get_logger().warning("behind schedule; the arm stood still meanwhile")
         count = int((time.monotonic() - self._start) * rate) + 1 - self._number
         if count > 0:
-            block = self.cobot.samples(self._number, count)
-            self._publish(sample_messages(self.cobot, block._replace(
-                wrench=block.wrench + self._push), self._stamp))
+            self._publish(topics_of(self.scenario.samples(self._number, count, self._stamp)))
             self._number += count
 
-    def _publish(self, messages: Messages) -> None:
-        for _, topic, data in messages:
+    def _publish(self, topics: list[Topic]) -> None:
+        for _, topic, data in by_time(topics):
             self._publishers_by_topic[topic].publish(data)
 
     def _offer_driver(self, motion: CommandedMotion) -> None:
@@ -116,7 +119,7 @@ class SimulateCobotNode(Node):
 
     def _read(self, message: Any) -> Trajectory:
         """The trajectory of a message, in the order of the arm (raises InvalidData, ValueError)."""
-        names = self.cobot.joint_names
+        names = self.scenario.arm.joint_names
         order = [list(message.joint_names).index(name) for name in names]
         stamps = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec
                            for p in message.points])
@@ -144,7 +147,7 @@ class SimulateCobotNode(Node):
         com = request.center_of_gravity
         self._stated = Body(float(request.mass), np.array([com.x, com.y, com.z]), tensor_from_six(
             [getattr(request, name) for name in ENTRIES]))
-        self.cobot.stated_phi = phi_from_body(*move_body(
+        self._known = phi_from_body(*move_body(
             self._stated, np.eye(3), np.array([0.0, 0.0, TOOL0_Z])))
         response.success = True
         return response
@@ -161,11 +164,11 @@ class SimulateCobotNode(Node):
 
 def main() -> int:
     """Run the node until SIGINT or SIGTERM (raises InvalidSetting: an option is not allowed)."""
-    settings, _ = parse(Parser(prog=NAME, description="A simulated cobot with a wrist sensor."),
+    scenario, _ = parse(Parser(prog=NAME, description="A simulated cobot with a wrist sensor."),
                         start_ros(NAME, sys.argv[1:]))
     stop, executor = stop_flag(), MultiThreadedExecutor(4)
     try:
-        executor.add_node(SimulateCobotNode(settings))
+        executor.add_node(SimulateCobotNode(scenario))
         spin(executor, stop)
     finally:
         rclpy.try_shutdown()
