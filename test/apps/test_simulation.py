@@ -9,6 +9,7 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
+from inertial_id_ros.apps.recordings.bags import read_bag
 from inertial_id_ros.apps.simulation.cobot import Scenario, load_description
 from inertial_id_ros.apps.simulation.motion import (
     START_POSE,
@@ -20,7 +21,8 @@ from inertial_id_ros.apps.simulation.motion import (
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
 from inertial_id_ros.apps.simulation.write import topics_of, write_bag
 from inertial_id_ros.errors import RecordingError
-from inertial_id_ros.io.inputs import Wrenches
+from inertial_id_ros.io.inputs import Wrenches, split_by_time
+from inertial_id_ros.settings import Settings
 
 CLEAN = {"noise": (0.0, 0.0), "encoder_noise": 0.0}
 # 2 kg, centred at (0.03, -0.02, 0.1) m.
@@ -120,6 +122,17 @@ def test_same_seed_gives_the_same_samples_however_they_are_asked_for():
     assert np.abs(readings(other) - readings(whole)).max() > 0.1
 
 
+@pytest.mark.parametrize(("convention", "sign"), [("on_sensor", 1.0), ("on_environment", -1.0)])
+def test_effects_act_on_the_payload_beside_its_motion(convention, sign):
+    def push(t, at):  # on the payload: the sensor holds against it
+        return -np.outer(np.sin(t), [1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
+
+    alone, pushed = (readings(Scenario(convention=convention, effects=effects).record(0.5))
+                     for effects in ([], [push, push]))
+    np.testing.assert_allclose(pushed - alone, -2.0 * sign * push(np.arange(250) / 500.0, None),
+                               atol=1e-12)
+
+
 # ---- joint motions -------------------------------------------------------------------------------
 
 
@@ -202,6 +215,20 @@ def test_readings_and_stamps_in_the_bag_are_those_of_the_recording(tmp_path):
     assert wrenches[0].header.frame_id == "ft_sensor"
     np.testing.assert_array_equal(
         [[*xyz(m.wrench.force), *xyz(m.wrench.torque)] for m in wrenches], readings(recording))
+
+
+def test_a_recording_comes_back_from_its_bag(tmp_path):
+    recording = Scenario(payload="hammer", tilt=(5.0, -3.0)).record(2.5)
+    write_bag(tmp_path / "bag", topics_of(recording))
+    read = read_bag(tmp_path / "bag", Settings())
+    assert read.description == recording.description
+    assert read.duration == pytest.approx(recording.duration, abs=0.01)
+    (joints, *others), = recording.parts
+    (got,) = split_by_time(read.of_kind(object), 10**9)  # of each stream one block
+    for one, other in zip((*got, *read.fixed), (
+            joints._replace(velocities=None), *others, *recording.fixed), strict=True):
+        for found, wanted in zip(one, other, strict=True):
+            np.testing.assert_array_equal(found, wanted)
 
 
 def test_an_existing_folder_is_not_touched(tmp_path):

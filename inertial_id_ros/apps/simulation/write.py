@@ -27,7 +27,7 @@ with optional_packages("writing a recording"):
     from rosbags.rosbag2.errors import WriterError
     from rosbags.typesys import Stores, get_typestore
 
-STORE = get_typestore(Stores.ROS2_JAZZY)
+STORE, USUAL = get_typestore(Stores.ROS2_JAZZY), Settings()
 
 
 class Topic(NamedTuple):
@@ -73,7 +73,7 @@ def topics_of(recording: Recording) -> list[Topic]:
         begin = min(messages[0][0] for _, messages in out)
         out.append((inputs.ROBOT_DESCRIPTION, [
             (begin, make("std_msgs/String", recording.description))]))
-    return [Topic(topic.name(Settings()), topic.type, messages, topic.latched)
+    return [Topic(topic.name(USUAL), topic.type, messages, topic.latched)
             for topic, messages in out]
 
 
@@ -83,14 +83,14 @@ def messages_of(blocks: Iterable[Samples]) -> list[tuple[int, Any]]:
     for block in blocks:
         for k, stamp in enumerate(block.stamps.tolist()):
             if isinstance(block, Edges):
-                place, turn = np.split(block.rows[k], [3])
+                row = block.rows[k].tolist()
                 edges.setdefault(stamp, []).append(make(
                     "geometry_msgs/TransformStamped", header(stamp, block.parent), block.child,
-                    make("geometry_msgs/Transform", make("geometry_msgs/Vector3", *place.tolist()),
-                         make("geometry_msgs/Quaternion", *turn.tolist()))))
+                    make("geometry_msgs/Transform", make("geometry_msgs/Vector3", *row[:3]),
+                         make("geometry_msgs/Quaternion", *row[3:]))))
             elif isinstance(block, Wrenches):
-                parts = (make("geometry_msgs/Vector3", *row.tolist())
-                         for row in block.rows[k].reshape(2, 3))
+                row = block.rows[k].tolist()
+                parts = (make("geometry_msgs/Vector3", *part) for part in (row[:3], row[3:]))
                 out.append((stamp, make("geometry_msgs/WrenchStamped", header(
                     stamp, block.frame_id), make("geometry_msgs/Wrench", *parts))))
             else:
