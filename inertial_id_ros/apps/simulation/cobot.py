@@ -221,12 +221,11 @@ class Scenario:
         (0.0, 0.0), "Further roll and pitch of the base about the world's axes, not declared.",
         unit="deg", low=-45.0, high=45.0, lengths=(2,))
     seed: int = setting(0, "Seed of the noise.", low=0)
-
     effects: list[Effect] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_group(self):
-            if isinstance(value, str | int | float | tuple):
+            if not (callable(value) or isinstance(value, Payload)):
                 check(name, value, spec)
         self.arm, self.sensor_frame = load_description(self.prefix), self.prefix + SENSOR_FRAME
         self.carried = PAYLOADS[self.payload] if isinstance(self.payload, str) else self.payload
@@ -255,9 +254,9 @@ class Scenario:
         """``count`` samples from number ``start`` on, the same however they are asked for; begin:
         stamp of number 0 [ns]."""
         t = (start + np.arange(count)) / self.rate
-        truth = self.truth(t)
-        felt = self.truth(t - self.clock_offset) if self.clock_offset else truth
-        wrench = sum((effect(t, felt) for effect in self.effects), felt.wrench)
+        truth, then = self.truth(t), t - self.clock_offset
+        felt = self.truth(then) if self.clock_offset else truth
+        wrench = sum((effect(then, felt) for effect in self.effects), felt.wrench)
         bits = np.random.PCG64(np.random.SeedSequence([self.seed, 1]))
         bits.advance(start * 24)  # one step a number, whose quantile the normal number is
         noise = np.split(ndtri(np.random.Generator(bits).random((count, 24))), 4, axis=1)
