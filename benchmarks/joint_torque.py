@@ -59,7 +59,7 @@ def identified(recorded: JointStates, robot_file: str, method: str) -> Estimate:
         "load.robot": robot_file, "estimator.method": method,
         "wrench.sensor_frame": FRAME}))
     identifier.set_robot_description(URDF)
-    identifier.add_joint_states(START_NS + recorded.stamps, *recorded[1:])
+    identifier.add_joint_states(START_NS + recorded.stamps, *recorded[1:4])
     identifier.finish()
     outcome = identifier.solve()
     if not isinstance(outcome, Estimate):

@@ -49,7 +49,7 @@ def test_a_known_mass_is_found_from_motor_currents(data_folder: Path, tmp_path: 
         "load.robot": str(tmp_path / "robot"),
         "wrench.sensor_frame": "link6", "buffer.window": 60.0}))
     identifier.set_robot_description(described)
-    identifier.add_joint_states(*loaded)
+    identifier.add_joint_states(*loaded[:4])
     identifier.finish()
     payload = identifier.solve()
     assert isinstance(payload, Estimate)

@@ -38,7 +38,7 @@ def test_the_payload_is_found_from_efforts(tmp_path):
         stage.start_node(load__robot=str(robot), wrench__sensor_frame=FRAME,
                          state__directory=str(tmp_path))
         stage.client.publish("/robot_description", String(data=URDF), LATCHED)
-        stamps, names, *rows = loaded(2.0, 1)
+        stamps, names, *rows, _ = loaded(2.0, 1)
         offset = time.time_ns() - stamps[0]
         for stamp, q, effort in zip(stamps.tolist(), *rows, strict=True):
             message = JointState(name=list(names), position=array("d", q),
