@@ -100,7 +100,7 @@ def test_the_snippet_of_the_readme_finds_what_it_says() -> None:
 
 def assert_found(names: dict[str, Any]) -> None:
     """The variable `result` is the payload of the variable `robot`."""
-    body, truth = names["result"].body, names["robot"].payload
+    body, truth = names["result"].body, names["robot"].carried
     np.testing.assert_allclose(body.mass, truth.mass, rtol=0.01)
     np.testing.assert_allclose(body.com, truth.com, atol=2e-3)
 
