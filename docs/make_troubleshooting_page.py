@@ -21,10 +21,9 @@ from inertial_id_ros.kinds import (  # noqa: E402
 PAGE = ROOT / "docs" / "troubleshooting.md"
 HEAD = """# Troubleshooting
 
-`/diagnostics`, the field `diagnostics` of `~/inertial_parameters`, the log, `identify_bag` and its
-report name the same findings. A name is a kind, and after a dot what it is about
-(`samples_late.wrench`), where that may be one of several. The sentence of a finding holds the
-numbers of your case (here: "…").
+`/diagnostics`, the field `diagnostics` of `~/inertial_parameters`, the log, `identify_bag` and all
+reports name the same findings. A name is a kind, and after a dot what it is about
+(`samples_late.wrench`). For "…" a sentence has the numbers of your case.
 
 **Nothing is published?** `ros2 topic echo --once /diagnostics`: the status `inputs` says which
 topic is silent, the status `estimate` what the data lack.
@@ -33,10 +32,9 @@ topic is silent, the status `estimate` what the data lack.
 DOUBT = """
 ## What is in doubt
 
-A finding of level `warning` or `error` of this list puts something in doubt. A number in doubt is
-`UNOBSERVED`; an estimate in doubt of its frame is not `valid`; while it is in doubt what is
-measured now, an estimate from before is held as stale and nothing is applied. Findings of level
-`info`, and all others, leave an estimate as it is.
+At level `warning` or `error` these findings put something in doubt. A number in doubt is
+`UNOBSERVED`; an estimate in doubt of its frame is not `valid`; while what is measured now is in
+doubt, an earlier estimate is held as stale and nothing is applied.
 
 """
 

@@ -64,20 +64,25 @@ class Kind(NamedTuple):
 
     Attributes:
         level: ``info``, ``warning`` or ``error``.
-        text: template of its sentence, see `str.format`; remedy: what a user does about it.
+        text: template of its sentence, see `str.format`; remedy: what a user does about it, empty:
+            nothing.
         doubt: what it puts in doubt at other levels than ``info``.
     """
 
     level: str
     text: str
-    remedy: str = "nothing"
+    remedy: str = ""
     doubt: Doubt = NOTHING
 
 
+# Motions that tell what an estimate lacks.
+TILT = "tilt the sensor by 20 to 30\u00b0 about two axes, for longer if it is noisy"
+TURN = "turn the sensor quickly about all three axes, with changes of speed"
+
 INPUTS = {
     "samples_invalid": Kind(
-        "warning", "{about}: {count} samples are not usable ({why}) and are dropped",
-        "look at the driver: some publish NaN until the sensor is ready"),
+        "warning", "{about}: {count} samples are not usable (NaN, infinity, no rotation or no "
+        "stamp) and are dropped", "look at the driver: some publish NaN until the sensor is ready"),
     "samples_saturated": Kind(
         "warning", "{about}: {count} samples are at the limit of the range and are dropped",
         "carry less, move more slowly, or take a sensor with more range; or correct wrench.range"),
@@ -87,13 +92,12 @@ INPUTS = {
     "samples_late": Kind(
         "warning", "{about}: {count} samples came after newer ones were used, and are dropped",
         "network or recording delays; a driver with two clocks"),
-    "samples_missing": Kind(
-        "warning", "{about}: nothing for {seconds:.1f} s; that time is left out",
-        "network, driver, a busy machine, a robot that is switched off"),
+    "samples_missing": Kind("warning", "{about}: nothing for {seconds:.1f} s; left out",
+                            "start its driver; check topic, cable, power, network, a busy machine"),
     "stamp_stray": Kind(
-        "warning", "{about}: {count} stamps are far from those before and after, missing or stand "
-        "still; these samples are dropped",
-        "let the driver fill header.stamp by one clock; identify_bag --stamps recorded"),
+        "warning", "{about}: {count} stamps stray, stand still or are missing; these are dropped",
+        "let the driver stamp when it measures, by one clock; use_sim_time for all or for none; "
+        "identify_bag --stamps recorded"),
     "streams_mixed": Kind(
         "error", "{about}: readings alternate as of two publishers{where}; none of them is used",
         "one publisher only: `ros2 topic info -v` lists them", EVERYTHING),
@@ -101,72 +105,65 @@ INPUTS = {
         "error", "stamps of wrench and motion are {seconds:.1f} s apart",
         "NTP or chrony on both machines; no driver that stamps on arrival", EVERYTHING),
     "input_stuck": Kind(
-        "warning", "{about}: the same to the last bit for {seconds:.1f} s while the arm moved; "
-        "that time is left out", "the driver or its network hung; is the sensor connected?",
-        PRESENT),
+        "warning", "{about}: the same to the last bit for {seconds:.1f} s of motion; left out",
+        "the driver or its network hung; is the sensor connected?", PRESENT),
     "channel_dead": Kind(
         "error", "channel {about} of the wrench never changes, while others do",
         "look at the driver, and at the cable of the sensor", EVERYTHING),
-    "motion_frozen": Kind(
-        "warning", "{about}: positions stood still to the last bit for {seconds:.1f} s while the "
-        "wrench moved; that time is left out", "the driver or its network hung"),
+    "motion_frozen": Kind("warning", "{about}: still for {seconds:.1f} s while the wrench moved; "
+                          "left out", "the driver or its network hung"),
     "motion_slow": Kind(
         "warning", "the motion comes at {rate:.0f} Hz, too slow for accelerations",
-        "raise the rate of joint states or transforms to 50 Hz or more", INERTIA),
+        "raise the rate of the driver (update_rate, publish_rate) to 50 Hz or more", INERTIA),
     "translation_constant": Kind(
-        "warning", "transforms turn the sensor and never move it: no accelerations, so neither "
-        "inertia nor a sure centre of mass", "give /robot_description and joint states",
-        COM | INERTIA),
+        "warning", "transforms turn the sensor and never move it: no inertia, no sure centre of "
+        "mass", "give /robot_description and joint states", COM | INERTIA),
     "joint_states_incomplete": Kind(
-        "warning", "{count} messages lack what is needed: {why}",
+        "warning", "{count} messages lack a joint that moves the sensor, its position or effort",
         "harmless where another message brings it; else correct the driver or joint_states.topic"),
     "message_malformed": Kind(
         "warning", "{count} messages cannot be decoded: {why}",
         "a damaged recording, or a type that only has the same name"),
     "wrong_units": Kind(
-        "error", "{about}: wrong units: {why}", "convert in the driver, or correct the description",
-        EVERYTHING),
+        "error", "{about}: wrong units: {why}", "correct driver or description", EVERYTHING),
     "robot_description_invalid": Kind(
         "error", "the robot description cannot be used: {why}",
-        "correct it; check wrench.sensor_frame and gravity.frame", EVERYTHING),
+        "start robot_state_publisher with that of this robot, or set robot_description.file; check "
+        "wrench.sensor_frame and gravity.frame", EVERYTHING),
     "sensor_frame": Kind(
-        "warning", "frame of the wrench: {why}", "set wrench.sensor_frame to the frame in which "
-        "the wrench is given, and publish or record the transforms that place it; or set the TCP "
-        "of the robot to zero", PLACE),
+        "warning", "frame of the wrench: {why}", "set wrench.sensor_frame, and publish or record "
+        "the transforms that place it; or set the TCP of the robot to zero", PLACE),
 }
 
 SETUP = {
     "sign_wrong": Kind(
         "error", "the best mass is {mass:.2f} kg: the wrench has the opposite sign, or the driver "
-        "compensates more than is carried", "set wrench.convention to the other of on_sensor "
-        "and on_environment; or the payload on the robot to 0, or precompensated.*", EVERYTHING),
+        "compensates more than is carried", "change wrench.convention, or precompensated.*, or set "
+        "the payload on the robot to 0", EVERYTHING),
     "frame_wrong": Kind(
-        "error", "the wrench does not turn as its frames do{why}",
-        "do that, and run again with the same data", EVERYTHING),
+        "error", "the wrench does not turn as its frames do: {why}",
+        "correct driver or frame, and run again with the same data", EVERYTHING),
     "reference_contradicted": Kind(
         "error", "the best mass is {mass:.3f} kg, load.reference_mass is {reference:.3f} kg: "
-        "{ratio:.3g} times as much", "correct load.reference_mass; or units, gain, sign "
-        "of the wrench, or what the driver compensates; or another body is carried", EVERYTHING),
+        "{ratio:.3g} times as much", "correct load.reference_mass, units, gain or sign "
+        "of the wrench, or precompensated.*; is this the body?", EVERYTHING),
     "load_unexplained": Kind(
         "warning", "nothing has explained the wrench for {seconds:.0f} s: {force:.2g} N remain",
         "is anything touching the payload? check sensor frame and gravity frame", PRESENT),
     "robot_wrong": Kind(
-        "error", "no payload explains the joint torques{why}",
-        "the robot file is of another robot or out of date: run identify_robot again", EVERYTHING),
+        "error", "no payload explains the joint torques well: {why}", "is anything touching the "
+        "arm? check wrench.sensor_frame; run identify_robot again", EVERYTHING),
     "clock_offset": Kind(
         "info", "stamps of the wrench are late by {milliseconds:.0f} ms; taken into account",
         "let the driver of the wrench, or of the joints, stamp samples when it takes them"),
     "wrench_filtered": Kind(
-        "info", "the sensor filters its readings: {cutoff:.2g} Hz, order {order:.0f}; taken into "
-        "account", "fine as it is"),
+        "info", "the sensor filters its readings: {cutoff:.2g} Hz, order {order:.0f}; allowed for"),
     "base_moves": Kind(
-        "warning", "the payload is accelerated as a whole, horizontally, by {acceleration:.2g} "
-        "m/s^2 (root mean square): the base of the robot moves (AGV, crane); taken into account",
-        "identify while the base stands still"),
+        "warning", "the base of the robot moves (AGV, crane): accelerations of {acceleration:.2g} "
+        "m/s^2 rms, allowed for", "identify while the base stands still"),
     "bias_drifts": Kind(
-        "warning", "the zero of the sensor drifts by {force_rate:.2g} N and {torque_rate:.2g} N m "
-        "in a minute; the payload has not changed",
-        "let the sensor warm up; look for a loose mount or a temperature that changes"),
+        "warning", "the zero of the sensor drifts by {force_rate:.2g} N, {torque_rate:.2g} N m a "
+        "minute", "let the sensor warm up; look for a loose mount or changing temperatures"),
     "hysteresis": Kind(
         "warning", "the reading lags behind its own changes by {share:.1%} of them; intervals are "
         "wider", "tighten the mounting, or use a sensor with less hysteresis"),
@@ -193,21 +190,33 @@ PAYLOAD = {
         "info", "the payload changed by {change:+.2f} kg; data from before are dropped ({count} so "
         "far)", "move, so that it becomes known"),
     "zero_moved": Kind(
-        "info", "{about}: the zero moved ({count} so far)", "nothing; tare or zero at rest only"),
+        "info", "{about}: the zero moved ({count} so far)", "tare or zero at rest only"),
     "zero_or_contact": Kind(
         "warning", "a constant offset in the axes of the sensor: a contact that moves with it, or "
         "another zero; it stays in the compensated wrench", "~/reset if the sensor was zeroed"),
     "payload_walks": Kind(
-        "info", "mass or centre of mass are changing slowly; the estimate is the present one",
-        "nothing, where it pours or slides on purpose"),
+        "info", "mass or centre of mass are changing slowly; the estimate is the present one"),
     "not_rigid": Kind(
-        "warning", "about {share:.0%} of the payload swings freely at {frequency:.1f} Hz; "
-        "the inertia counts as unknown",
+        "warning", "{share:.0%} of the payload swing at {frequency:.1f} Hz; the inertia is unknown",
         "move more slowly, fill up or fasten what is loose; stiffen the mount", INERTIA),
     "estimate_lost": Kind(
         "warning", "nothing explained the wrench for long; all data are dropped", "move freely"),
     "tare_not_used": Kind(
         "warning", "the tare is not used: {why}", "tare again, at rest, nothing attached"),
+}
+
+CHECKS = {  # of identify_payload, beside the others
+    "sensor_noisy": Kind("warning", "the sensor is noisier than its data sheet says",
+                         "shield its cable, stiffen its mount, or correct wrench.sensor"),
+    "arm_moves": Kind("warning", "the arm moves", "stop the program that moves it"),
+    "motion_forbidden": Kind("warning", "motion.execute is false",
+                             "ros2 param set it, or move by hand: --no-motion"),
+    "controller_missing": Kind(
+        "warning", "not one controller takes trajectories of the joints that move the sensor",
+        "start it (ros2 control switch_controllers; on UR, External Control must run), name it "
+        "(--controller), or move by hand: --no-motion"),
+    "robot_stopped": Kind("warning", "the robot may not move", "clear the stop on the teach "
+                          "pendant, raise its speed slider, start its program"),
 }
 
 RUN = {
@@ -218,8 +227,31 @@ RUN = {
 }
 
 SECTIONS = {"Inputs": INPUTS, "Frames, signs, set-up": SETUP, "Payload, zero, contact": PAYLOAD,
-            "Estimate and node": RUN}
+            "Checks": CHECKS, "Estimate and node": RUN}
 KINDS: dict[str, Kind] = {name: kind for kinds in SECTIONS.values() for name, kind in kinds.items()}
+# What `why` says: by the word that code gives for it, or by the name; other texts are of errors.
+WHY = {
+    "frame_wrong": "{share:.0%} of the force remain",
+    "frame_wrong.axes_mirrored": "{axes} are mirrored (left-handed axes); turn them in the driver",
+    "frame_wrong.wrench_in_base_axes": "it is in axes of the base; the driver must turn it",
+    "frame_wrong.sensor_turned": "the sensor is turned by roll {roll:.0f}, pitch {pitch:.0f}, yaw "
+    "{yaw:.0f} deg against its frame; turn that, or set wrench.sensor_frame",
+    "frame_wrong.gravity_elsewhere": "up is ({x:.3f}, {y:.3f}, {z:.3f}) in axes of the base, not z "
+    "(robot on a wall, a slope); set gravity.frame to a frame whose z axis points up",
+    "gravity_reversed": "up is -z of the base (robot on a ceiling): set gravity.frame; or the "
+    "driver compensates more than is carried, which looks alike: set precompensated.*",
+    "frame_wrong.quaternion_order": "orientations have w first; their order is x, y, z, w",
+    "frame_wrong.poses_inverted": "poses are those of the base in the sensor; invert them",
+    "wrong_units.joints": "positions of two joints are over three turns: they are in degrees",
+    "other_units": "forces and torques seem to be in {units}; they must be in N and N m",
+    "too_heavy": "forces and torques fit {mass:.3g} kg; they must be in N and N m",
+    "beyond_range": "most readings are far beyond wrench.range; they must be in N and N m",
+    "nothing_left": "the mass fits as {mass:.3f} kg, as if the driver compensates all of it",
+    "frame_unplaced": "messages name '{said}', which no transform places; '{used}' is used instead",
+    "robot_wrong": "{times:.0f} times the noise of the identified robot remain in '{joint}'",
+    "robot_wrong.residual": "{times:.0f} times its noise remain in '{joint}': contact, friction?",
+    "robot_wrong.mass": "the best mass is {mass:.3f} kg; was the robot identified with a payload?",
+    "robot_wrong.sign": "efforts of {joints} have the opposite sign of those that move the robot"}
 _MILD = ("sensor_frame.replaced", "robot_wrong.residual")  # as asked for; it doubts but little
 # Names whose samples are left out before anything is made of them.
 _LEFT_OUT = ("streams_mixed.joints", "streams_mixed.transforms")
@@ -232,10 +264,12 @@ def made(name: str, known: Mapping[str, Any] | None = None, **numbers: Any) -> F
         KeyError: there is no such kind, or its sentence needs another number.
     """
     kind, _, about = name.partition(".")
-    row, usual = KINDS[kind], {"about": about, "why": "", "where": "", "seconds": 0.0}
-    text = row.text.format(**{**usual, **(known or {}), **numbers})
-    level = "info" if name in _MILD else row.level
-    return Finding(name, level, printable(text))  # it may hold names from outside
+    row = KINDS[kind]
+    given = {"about": about, "why": "", "where": "", "seconds": 0.0, **(known or {}), **numbers}
+    if why := WHY.get(given["why"] or name):
+        given["why"] = why.format(**given)
+    text = printable(row.text.format(**given))  # it may hold names from outside
+    return Finding(name, "info" if name in _MILD else row.level, text)
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -81,9 +81,8 @@ def explain_torques(window: Window, torques: Torques) -> TorqueExplanation:
         phi = VAGUE * u[:10]
     covariance = unit[:10, :10] * VAGUE * VAGUE[:, None]
     residual = np.sqrt(np.mean(left**2, axis=0))
-    kind, why = _judge(load, rows, residual, phi, float(np.sqrt(covariance[0, 0])))
-    reasons: tuple[Reason, ...] = ((f"robot_wrong{kind}", {"why": why}),) if why else ()
-    is_mild = kind == ".residual"
+    reasons = _judge(load, rows, residual, phi, float(np.sqrt(covariance[0, 0])))
+    is_mild = any(name == "robot_wrong.residual" for name, _ in reasons)
     plain = np.concatenate([rows.A, (rows.A @ phi)[..., None]], axis=2) * weight[..., None]
     plain[..., 10] += left
     return TorqueExplanation(phi, covariance, phi, covariance, residual, plain,
@@ -91,28 +90,21 @@ def explain_torques(window: Window, torques: Torques) -> TorqueExplanation:
 
 
 def _judge(load: TorqueLoad, rows: LoadColumns, residual: Array, phi: Array, sd: float
-           ) -> tuple[str, str]:
-    """What kind of `robot_wrong` it is, and why; empty: nothing; sd: of the mass [kg]."""
+           ) -> tuple[Reason, ...]:
+    """In which way the robot is wrong, if it is; sd: of the mass [kg]."""
     names, ratio = np.array(load.robot.joints), residual / load.robot.noise
     is_negative = phi[0] < -SIGNIFICANT * sd
     if ratio.max() <= LARGE:
-        return (".mass", f": the mass fits as {phi[0]:.3f} kg; the robot carried a payload when it "
-                "was identified, or its description has another hand") if is_negative else ("", "")
-    large = (f"{ratio.max():.0f} times the noise of the identified robot in joint "
-             f"'{names[ratio.argmax()]}'")
+        return (("robot_wrong.mass", {"mass": float(phi[0])}),) if is_negative else ()
     # Joints whose efforts follow the robot's own torques, with the opposite sign.
     power = np.square(rows.own).sum(0)
     judged = np.sqrt(power / len(rows.own)) > LOADED * load.robot.noise
     along = (rows.own * (rows.torque + rows.own)).sum(0) / np.maximum(power, 1e-300)
     opposite = judged & (along < OPPOSITE)
     if opposite.any():
-        which = "all joints" if (opposite == judged).all() else ", ".join(
-            f"'{name}'" for name in names[opposite])
-        return ".sign", (f": the efforts of {which} have the opposite sign of the torques that "
-                         "move this robot")
+        return (("robot_wrong.sign", {"joints": "all joints" if (opposite == judged).all() else
+                                      ", ".join(f"'{name}'" for name in names[opposite])}),)
     share = np.linalg.norm(residual) / (np.linalg.norm(rows.torque) / np.sqrt(len(rows.torque)))
-    if share > UNEXPLAINED or is_negative:
-        return "", (f" (residual {large}): the robot file is of another robot or out of date, "
-                    "wrench.sensor_frame is carried by another body, or something touches the arm")
-    return ".residual", (f" exactly: the residual is {large}; contact, friction that has changed, "
-                         "or another payload within the window")
+    is_large = share > UNEXPLAINED or is_negative
+    return (("robot_wrong" if is_large else "robot_wrong.residual", {
+        "times": float(ratio.max()), "joint": str(names[ratio.argmax()])}),)

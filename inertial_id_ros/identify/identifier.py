@@ -175,10 +175,8 @@ class Identifier:
         self._update()
         said = said or self.course.newest
         given = [*self.streams.findings(), *self.course.findings()]
-        if self._reset:
-            given.append(("reset", {"why": self._reset}))
-        if self._not_added:
-            given.append(("payload_not_added", {"why": self._not_added}))
+        given += [(name, {"why": why}) for name, why in (
+            ("reset", self._reset), ("payload_not_added", self._not_added)) if why]
         found = [made(*one) for one in (*given, *(said.findings if said else ()))]
         return sort_findings({one.name: one for one in found}.values())
 

@@ -71,8 +71,8 @@ class TorqueStreams(Streams):
         if len(absent) == len(self.robot.joints):
             return  # of something else, such as a gripper
         if absent or efforts is None or efforts.shape[1] < len(names):
-            self._why = f"they are without joint '{absent[0]}'" if absent else (
-                "they are without efforts")
+            self._why = f": they are without joint '{absent[0]}'" if absent else (
+                ": they are without efforts")
             self.counts["incomplete"] += len(stamps)
             return
         rows = efforts[:, [list(names).index(name) for name in self.robot.joints]]
@@ -110,15 +110,12 @@ class TorqueStreams(Streams):
             return self.joints.missing()
         if len(self._efforts.ring):
             return ""
-        why = "usable joint states" if self._why else (
-            "joint states with positions and efforts of all joints received")
-        return f"no {why} on '{self.settings.joint_states.topic}'" + (
-            f": {self._why}" if self._why else "")
+        return ("no joint states with positions and efforts of all joints received on "
+                f"'{self.settings.joint_states.topic}'{self._why}")
 
     def findings(self) -> Iterator[tuple[str, Numbers]]:
         """As `Streams.findings`, and those of efforts."""
         yield from super().findings()
-        yield from counted("samples_invalid.joints", self._efforts.ring.counts["invalid"],
-                           "an effort is no number")
+        yield from counted("samples_invalid.joints", self._efforts.ring.counts["invalid"])
         yield from counted("samples_saturated.joints", self.counts["clipped"])
-        yield from counted("joint_states_incomplete.joints", self.counts["incomplete"], self._why)
+        yield from counted("joint_states_incomplete.joints", self.counts["incomplete"])

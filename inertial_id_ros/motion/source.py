@@ -66,9 +66,9 @@ class Trouble:
                 yield name, {"seconds": seconds}
 
 
-def counted(name: str, count: int, why: str = "") -> list[tuple[str, Numbers]]:
+def counted(name: str, count: int) -> list[tuple[str, Numbers]]:
     """The finding that counts something; none where there is nothing to count."""
-    return [(name, {"count": count, "why": why})] if count else []
+    return [(name, {"count": count})] if count else []
 
 
 class Joints:
@@ -341,22 +341,18 @@ class Streams:
                                           for name, some in tracks.items()}
         for name, some in rings.items():
             for kind, what in COUNTED.items():
-                yield from counted(f"{kind}.{name}", sum(ring.counts[what] for ring in some),
-                                   "NaN, infinity, no rotation or no stamp")
+                yield from counted(f"{kind}.{name}", sum(ring.counts[what] for ring in some))
         yield from own.findings()
-        yield from counted("joint_states_incomplete", self.joints.others[0],
-                           "they name no joint that moves the sensor, or lack its position")
+        yield from counted("joint_states_incomplete", self.joints.others[0])
         yield from counted("reset", self.counts["restarted"])
         yield from self._trouble.findings(self.newest)
         if self.joints.are_in_degrees():
-            yield "wrong_units.joints", {"why": "positions of two joints are more than three turns "
-                                                "from zero: they are in degrees"}
+            yield "wrong_units.joints", {}
         yield from self._findings_of_motion()
         if self._said not in ("", self.frame) and self._place.place is None:
             is_tcp = self._said.endswith("tool0_controller")  # of a Universal Robot, not as asked
             yield f"sensor_frame.{'unknown' if is_tcp else 'replaced'}", {
-                "why": f"its messages name '{self._said}', and no transform tells where that lies "
-                       f"in '{self.frame}', which is used instead"}
+                "why": "frame_unplaced", "said": self._said, "used": self.frame}
         yield from self._silence("wrench", [own.ring])
 
     def _findings_of_motion(self) -> Iterator[tuple[str, Numbers]]:

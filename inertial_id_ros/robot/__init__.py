@@ -68,8 +68,7 @@ class RobotRequest:
             raise InvalidSetting("loaded and payload_mass belong together: gains come from a "
                                  "recording with a payload and its mass")
         if self.loaded is not None and len(self.gains):
-            raise InvalidSetting("gains are given, and loaded is to find them; leave one of them "
-                                 "out")
+            raise InvalidSetting("gains are given, and loaded is to find them; leave one out")
         if self.payload_mass is not None:
             check("payload_mass", self.payload_mass, Spec("", unit="kg", above=0.0))
         check("method", self.method, Spec("", choices=METHODS))

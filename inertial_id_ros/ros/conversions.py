@@ -3,7 +3,7 @@
 that the node publishes about the estimate."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from .. import inertia as bodies
 from ..estimate import CONFIDENCE_95, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
 from ..inertia import Array, Body
 from ..io.decoding import ENTRIES, inertia_numbers
-from ..kinds import Doubt, Finding, doubt_in, doubting_first, without_doubted
+from ..kinds import TILT, TURN, Doubt, Finding, doubt_in, doubting_first, without_doubted
 from ..motion.frames import place_of
 
 TOPIC = "/inertial_id_node/inertial_parameters"
@@ -217,3 +217,32 @@ def _draw(marker: Marker, kind: int, estimate: Estimate, colour: ColorRGBA, size
     matrix[:3, :3] = axes
     q = marker.pose.orientation
     q.x, q.y, q.z, q.w = map(float, quaternion_from_matrix(matrix))
+
+
+def lacking(outcome: Outcome, goal: Any) -> dict[str, str]:
+    """What an outcome lacks to a goal of ~/identify, and which motion provides it; empty: none."""
+    if not isinstance(outcome, Estimate):
+        return {outcome.reason: ""}
+    if outcome.stale or outcome.doubted:
+        return {"new data: the estimate is held" if outcome.stale else outcome.doubted: ""}
+    width = CONFIDENCE_95 * outcome.sigma
+    width[4:] *= 3.0 / float(np.trace(outcome.body.inertia_com))
+    lacks = dict[str, str]()
+    for name, group, wanted, scale, unit, motion in (
+            ("mass", slice(0, 1), goal.mass_accuracy, 1.0, "kg", TILT),
+            ("centre of mass", slice(1, 4), goal.com_accuracy, 1e3, "mm", TILT),
+            ("inertia", slice(4, 10), goal.inertia_accuracy, 100.0, "% of the mean moment", TURN)):
+        widest = float(width[group].max())
+        if (name != "mass" and outcome.carries_nothing) or (name == "inertia" and not wanted):
+            continue
+        if UNOBSERVED in outcome.verdict[group]:
+            lacks[f"{name} {VERDICT_WORDS[UNOBSERVED]}"] = motion
+        elif wanted > 0.0 and widest > wanted:
+            lacks[f"{name} known to {scale * widest:.3g} {unit}, where {scale * wanted:.3g} {unit} "
+                  "is wanted"] = motion
+    return lacks
+
+
+def describe_missing(lacks: Mapping[str, str]) -> str:
+    """The same in a sentence; empty where nothing is lacking."""
+    return "; ".join(filter(None, dict.fromkeys([*lacks, *lacks.values()])))

@@ -19,13 +19,14 @@ from inertial_id_ros.action import Identify
 from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
 from ..errors import InertialIdError, InvalidData, NotEnoughData, printable
-from ..estimate import CONFIDENCE_95, UNOBSERVED, VERDICT_WORDS, Estimate, NoEstimate, Outcome
+from ..estimate import Estimate, NoEstimate, Outcome
 from ..extras import optional_packages
 from ..geometry.mesh import load_mesh, resolve_resource
 from ..geometry.shape import Shape, shape_from_mesh, shape_from_points, shape_from_primitive
 from ..io.files import write_json
 from ..model.tool import load_tool, save_tool, tool_from_estimate
 from . import conversions
+from .conversions import describe_missing, lacking
 from .files import SAVES, TOOLS
 
 if TYPE_CHECKING:
@@ -35,8 +36,6 @@ DEFAULT_NAME = "inertial_parameters.json"
 TIMEOUT = 60.0  # s, of a goal
 POLL = 0.1  # s between two looks for an estimate, or a request to cancel
 NOTHING: Outcome = NoEstimate(0, "", "no estimate since the goal began")
-TILT = "tilt the sensor by 20 to 30 degrees about two axes"
-TURN = "turn the sensor faster, to and fro, about all its axes"
 
 
 def offer(node: "InertialIdNode", kind: Any, name: str, answer: Callable[[Any, Any], str],
@@ -193,7 +192,7 @@ class Services:
         while True:
             time.sleep(POLL)
             last, outcome = outcome, self._estimation.outcome
-            missing, elapsed = describe_missing(outcome, goal), time.monotonic() - began
+            missing, elapsed = describe_missing(lacking(outcome, goal)), time.monotonic() - began
             if outcome is not last:
                 handle.publish_feedback(Identify.Feedback(
                     summary=conversions.summary_message(outcome), elapsed=elapsed, missing=missing))
@@ -241,27 +240,3 @@ def read_shape(request: Any) -> Shape | None:
     else:
         shape = shape_from_points(conversions.coordinates(request.points))
     return shape.place(conversions.pose_matrix(request.pose), bool(request.bounding))
-
-
-def describe_missing(outcome: Outcome, goal: Any) -> str:
-    """What an outcome lacks, and which motion provides it; empty where it lacks nothing."""
-    if not isinstance(outcome, Estimate):
-        return outcome.reason
-    if outcome.stale or outcome.doubted:
-        return "new data: the estimate is held" if outcome.stale else outcome.doubted
-    width = CONFIDENCE_95 * outcome.sigma
-    width[4:] *= 3.0 / float(np.trace(outcome.body.inertia_com))
-    lacks = dict[str, str]()  # and the motion that provides it
-    for name, group, wanted, scale, unit, motion in (
-            ("mass", slice(0, 1), goal.mass_accuracy, 1.0, "kg", TILT),
-            ("centre of mass", slice(1, 4), goal.com_accuracy, 1e3, "mm", TILT),
-            ("inertia", slice(4, 10), goal.inertia_accuracy, 100.0, "% of the mean moment", TURN)):
-        widest = float(width[group].max())
-        if (name != "mass" and outcome.carries_nothing) or (name == "inertia" and not wanted):
-            continue
-        if UNOBSERVED in outcome.verdict[group]:
-            lacks[f"{name} {VERDICT_WORDS[UNOBSERVED]}"] = motion
-        elif wanted > 0.0 and widest > wanted:
-            lacks[f"{name} known to {scale * widest:.3g} {unit}, where {scale * wanted:.3g} {unit} "
-                  "is wanted"] = motion
-    return "; ".join([*lacks, *dict.fromkeys(lacks.values())])

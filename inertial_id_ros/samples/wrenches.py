@@ -108,8 +108,7 @@ class Wrenches:
         if 0 < self.ring.newest < self._last_mixed + SHOWN_NS:  # it doubts all, and not for ever
             yield "streams_mixed.wrench", {}
         if 2 * counts["far"] > counts["read"]:
-            yield "wrong_units.wrench", {"why": "most readings lie far beyond the range of the "
-                                                "sensor (wrench.range); they must be in N and N m"}
+            yield "wrong_units.wrench", {"why": "beyond_range"}
         # A channel that never changes while the other two of force or torque do by far is dead.
         spread = ((self._highest - self._lowest) / self._noise).reshape(2, 3)
         others = np.sort(spread, axis=1)[:, 1:2]  # the smaller of those two

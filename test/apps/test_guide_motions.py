@@ -2,6 +2,7 @@
 """What motions of the guide tell: what is recorded of them, which faults of a set-up the small one
 names, what the proof accepts, and that they stay within limits."""
 
+import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -68,10 +69,12 @@ def rows_of(settings=ATI, **changes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("payload", ["drill", "hammer", "box_offset"])
-def test_a_right_set_up_passes_whatever_it_carries(payload):
-    rows = rows_of(payload=payload)
+@pytest.mark.parametrize(("payload", "turn"), [("drill", 0), ("hammer", 0), ("box_offset", 4)])
+def test_a_right_set_up_passes_whatever_it_carries_with_a_small_turn_as_measured(payload, turn):
+    rows = rows_of(payload=payload, sensor_rotation_error=(0, 0, turn))
     assert [row.verdict for row in rows.values()] == [PASSED] * 4, rows
+    size, spread = map(float, re.findall(r"[\d.]+", rows["axes of the sensor"].measured))
+    assert abs(size - turn) < spread < 2.0
 
 
 @pytest.mark.slow

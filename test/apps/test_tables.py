@@ -146,7 +146,8 @@ def test_an_episode_of_a_dataset(tmp_path: Path, names: Any) -> None:
     ({"names": [*NAMES[:13], "q"]}, "qw"), ({"names": ["clock", *NAMES[1:]]}, "column of the time"),
     ({"names": [*NAMES[:7], "x [in]", *NAMES[8:]]}, "'x' .* 'in'; allowed: m, mm"),
     ({"rows": ROWS * np.r_[np.ones(10), 2.0 * np.ones(4)]}, "length 2"),
-    ({"rows": ROWS[::-1]}, "time"), ({"rows": ROWS * np.r_[1e3, np.ones(13)]}, "time_unit"),
+    ({"names": ["stamp", *NAMES[1:]], "rows": ROWS[::-1]}, "'stamp'"),
+    ({"rows": ROWS * np.r_[1e3, np.ones(13)]}, "time_unit"),
     ({"rows": np.where(np.arange(14) == 0, np.nan, ROWS)}, "time")])
 def test_a_bad_table_is_refused_by_name(tmp_path: Path, change: dict[str, Any], named: str) -> None:
     path = csv(tmp_path / "a.csv", **change)

@@ -105,8 +105,7 @@ def result_json(result: Identification, recording: Path) -> dict[str, Any]:
                 **{name: found.to_json().get(name) for name in HISTORY}}
                for time, found, _ in result.history]
     return {**tree, "diagnostics": list(dict.fromkeys(said)),
-            "findings": [{"name": f.name, "level": f.level, "text": f.text}
-                         for f in result.findings],
+            "findings": [finding._asdict() for finding in result.findings],
             "recording": str(recording), "duration": result.duration, "messages": result.counts,
             "history": history}
 

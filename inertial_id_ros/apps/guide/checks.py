@@ -5,7 +5,7 @@ direction of gravity and clocks, by the hypotheses of the identification itself.
 estimate has not seen: whether the payload predicts its wrench.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from ...estimate import CONFIDENCE_95
 from ...explain.contradictions import contradictions
 from ...explain.explain import Explanation, explain
 from ...explain.fit import ROUNDS, Prior, Region, fit
-from ...kinds import KINDS, Finding, made
+from ...kinds import KINDS, TILT, Finding, made
 from ...model.history import Window
 from ...model.rows import is_enough
 from ...model.setup import sheet_of
@@ -33,12 +33,12 @@ NEAR_RANGE = 0.9  # share of the range
 REST_SPEED = 0.02  # rad/s of the sensor
 PASSED, OPEN, FAILED = "ok", "open", "wrong"  # open: it could not be measured well enough
 LEAST_TILT = 0.12  # spread of the direction of gravity
-ASKEW, VAGUE = 5.0, 0.5  # deg, at most; deviation of an unknown turn [rad]
+ASKEW, TURNED, VAGUE = 5.0, 8.0, 0.5  # deg, at most; deviation of an unknown turn [rad]
 CLEAR = 5.0  # deviations of a mass from zero, from which on it shows anything
 SIGN, FRAME, GRAVITY_ROW = "sign of the wrench", "axes of the sensor", "direction of gravity"
 CLOCKS = "clocks"
 EXPECTED = {SIGN: "the sign that wrench.convention names",
-            FRAME: "the force turns as a weight does",
+            FRAME: f"the axes of its frame within {TURNED:g}°",
             GRAVITY_ROW: f"gravity within {ASKEW:g}° of the z axis of its frame",
             CLOCKS: "the force follows the motion at once"}
 NAMES = {"sign_wrong": SIGN, "frame_wrong.gravity_elsewhere": GRAVITY_ROW,
@@ -96,8 +96,8 @@ class Snapshot:
                 if not joints or set(self.chain) <= set(joints)]
 
 
-# A check: its name; true where it is wrong; what was measured, what is expected; what to do, empty:
-# what the first kind of finding about the same says; these kinds.
+# A check: its name; true where it is wrong; what was measured, what is expected; the kind whose
+# remedy it has; kinds and names of findings by which it is wrong, too.
 Check = tuple[str, object, str, str, str, tuple[str, ...]]
 
 
@@ -105,83 +105,73 @@ def check_at_rest(seen: Snapshot, settings: Settings, may_move: bool = True) -> 
     """The rows of all checks at rest; may_move: True if a program is to move the arm."""
     rows = []
     for group in (_wrench, _motion, _drivers, _program)[:4 if may_move else 3]:
-        for name, is_wrong, measured, expected, advice, kinds in group(seen, settings):
+        for name, is_wrong, measured, expected, kind, kinds in group(seen, settings):
             finding = next((f for f in seen.findings
                             if {f.name, f.kind} & {*kinds} and f.level != "info"), None)
-            advice = advice or (KINDS[kinds[0]].remedy if kinds else "")
             if finding is not None and not is_wrong:
-                is_wrong, measured, advice = True, finding.text, KINDS[finding.kind].remedy
-            rows.append(Row(name, FAILED, measured, expected, advice) if is_wrong else
+                is_wrong, measured, kind = True, finding.text, finding.kind
+            rows.append(Row(name, FAILED, measured, expected, KINDS[kind].remedy) if is_wrong else
                         Row(name, PASSED, measured, expected))
     return tuple(rows)
 
 
-def _rate(seen: Snapshot, name: str, count: int, topic: str, advice: str, *kinds: str) -> Check:
-    """A stream that is silent, or too slow, is wrong."""
-    rate, expected = count / seen.seconds, f"{LEAST_RATE:g} Hz or more on '{topic}'"
-    if count:
-        advice = ("Raise the rate of the driver (update_rate of the controller manager, "
-                  "publish_rate of the broadcaster).")
+def _rate(seen: Snapshot, name: str, count: int, topic: str, others: Sequence[str], *kinds: str
+          ) -> Check:
+    """A stream that is silent, or too slow, is wrong; others: topics of the same type."""
+    rate, where = count / seen.seconds, f"; but on {listed(others)}" if others else ""
     return (name, rate < LEAST_RATE, f"{rate:.3g} Hz" if count else
-            f"nothing in {seen.seconds:.1f} s", expected, advice, kinds)
+            f"nothing in {seen.seconds:.1f} s{where}", f"{LEAST_RATE:g} Hz or more on '{topic}'",
+            "motion_slow" if count else "samples_missing", kinds)
 
 
 def _wrench(seen: Snapshot, settings: Settings) -> Iterator[Check]:
     """The sensor and its readings."""
     limits, readings = settings.wrench.range, seen.wrench
-    others = f" Wrenches come on: {listed(seen.wrench_topics)}." if seen.wrench_topics else ""
-    yield _rate(seen, "wrench arrives", len(readings), seen.topics["wrench"],
-                "Start the driver of the sensor, check cable and power, or set "
-                f"wrench.topic.{others}", "message_malformed", "streams_mixed")
+    yield _rate(seen, "wrench arrives", len(readings), seen.topics["wrench"], seen.wrench_topics,
+                "message_malformed", "streams_mixed")
     if len(readings) < 2:
         return
     still = np.ptp(readings, axis=0) == 0.0
     same = f"{listed(np.array(CHANNELS)[still])} the same to the last bit" if still.any() else (
         "all six channels change")
     yield ("sensor is connected", still.any(), f"in {len(readings)} readings {same}",
-           "readings that change in their last digits", "", ("input_stuck",
-                                                             "samples_invalid.wrench"))
+           "readings that change in their last digits", "input_stuck",
+           ("input_stuck", "samples_invalid.wrench"))
     if all(limits):
         largest = np.abs(readings).reshape(-1, 2, 3).max(axis=(0, 2))
         yield ("range of the sensor", (largest / limits).max() >= NEAR_RANGE,
                "{:.1f} N and {:.2f} N m".format(*largest),
-               f"below {100.0 * NEAR_RANGE:.0f} % of {limits[0]:g} N and {limits[1]:g} N m", "",
-               ("samples_saturated", "wrong_units.wrench"))
+               f"below {100.0 * NEAR_RANGE:.0f} % of {limits[0]:g} N and {limits[1]:g} N m",
+               "samples_saturated", ("samples_saturated", "wrong_units.wrench"))
     if (seen.speed or 0.0) <= REST_SPEED:
         # Half of the mean square of differences is the variance, whatever drifts.
         noise = np.sqrt(0.5 * np.mean(np.diff(readings, axis=0)**2, axis=0)).reshape(2, 3)
         largest, allowed = noise.max(axis=1), NOISY * np.array(settings.wrench.noise)
         yield ("noise at rest", (largest > allowed).any(), "{:.2g} N and {:.2g} N m".format(
             *largest), "at most {:.2g} N and {:.2g} N m, three times the data sheet".format(
-                *allowed), "Shield the cable and stiffen the mounting; or name the right sensor "
-               f"(wrench.sensor is '{settings.wrench.sensor}').", ())
+                *allowed) + f" of '{settings.wrench.sensor}'", "sensor_noisy", ())
 
 
 def _motion(seen: Snapshot, settings: Settings) -> Iterator[Check]:
     """The motion of the sensor, and its frame."""
-    yield _rate(seen, "motion arrives", seen.joints, seen.topics["joints"],
-                "Start the joint_state_broadcaster, or set joint_states.topic.", "motion_slow",
+    yield _rate(seen, "motion arrives", seen.joints, seen.topics["joints"], (), "motion_slow",
                 "samples_missing.motion", "wrong_units.joints", "joint_states_incomplete",
                 "samples_invalid.joints")
     if len(seen.wrench) or settings.wrench.sensor_frame:
         yield ("robot description", seen.missing,
                seen.missing or f"{len(seen.chain)} joints move the sensor",
-               "a description that holds the frame of the wrench",
-               "Start the robot_state_publisher, or set robot_description.file, with the "
-               "description of this robot (prefix, hand); set wrench.sensor_frame to the link at "
-               "the sensor.", ("robot_description_invalid",))
+               "a description that holds the frame of the wrench", "robot_description_invalid",
+               ("robot_description_invalid",))
     if not seen.chain:
         return
-    measured, advice = f"'{seen.frame}', behind {len(seen.chain)} joints", ""
-    if seen.tcp > SHIFTED:
-        measured = f"the TCP of the robot lies {1e3 * seen.tcp:.0f} mm from '{seen.frame}'"
-        advice = "Set the TCP of the robot to zero."
-    yield ("frame of the wrench", advice, measured, "a frame of the arm, in which the wrench is "
-           "expressed", advice, ("sensor_frame",))
+    yield ("frame of the wrench", seen.tcp > SHIFTED, f"'{seen.frame}', behind {len(seen.chain)} "
+           f"joints, {1e3 * seen.tcp:.0f} mm from the TCP that the robot publishes",
+           "a frame of the arm, in which the wrench is expressed, TCP within "
+           f"{1e3 * SHIFTED:g} mm", "sensor_frame", ("sensor_frame",))
     if seen.speed is not None:
         yield ("arm at rest", seen.speed > REST_SPEED,
                f"the sensor turns at {seen.speed:.2g} rad/s", f"at most {REST_SPEED:g} rad/s",
-               "Stop the program that moves the arm.", ())
+               "arm_moves", ())
 
 
 def _drivers(seen: Snapshot, settings: Settings) -> Iterator[Check]:
@@ -190,43 +180,37 @@ def _drivers(seen: Snapshot, settings: Settings) -> Iterator[Check]:
     if stated is not None:
         is_added = compensated.mass > 0.0 or compensated.source != "settings"
         yield ("payload set on the robot", stated > 1e-3 and not is_added, f"{stated:.3f} kg",
-               "0 kg, or added by precompensated.*", "", ("payload_not_added",))
+               "0 kg, or added by precompensated.*", "payload_not_added", ("payload_not_added",))
     if not seen.ages:
         return
     ages, limit = list(seen.ages.values()), 2.0 * settings.alignment.delay_sd
     yield ("stamps", min(ages) < EARLIEST or max(ages) > LATEST, "age on arrival: " + ", ".join(
         f"{what} {age:.3f} s" for what, age in seen.ages.items()),
            f"stamps other than 0 that go on, at most {LATEST:g} s old when they arrive",
-           "Have the driver stamp when it measures; synchronise both machines (chrony, NTP); in "
-           "simulation set use_sim_time for all or for none.", ("stamp_stray",))
+           "stamp_stray", ("stamp_stray",))
     if len(ages) == 2:
         apart = ages[0] - ages[1]
         yield ("clocks", abs(apart) > limit, f"the wrench is stamped {1e3 * abs(apart):.0f} ms "
                f"{'before' if apart > 0.0 else 'after'} joint states that arrive with it",
-               f"at most {1e3 * limit:g} ms apart", "", ("clocks_differ",))
+               f"at most {1e3 * limit:g} ms apart", "clocks_differ", ("clocks_differ",))
 
 
 def _program(seen: Snapshot, settings: Settings) -> Iterator[Check]:
     """What a program needs to move the arm."""
     yield ("motion is allowed", not settings.motion.execute,
            f"motion.execute is {str(settings.motion.execute).lower()}",
-           "motion.execute of the node is true", "Ask whoever runs the node, and set "
-           "motion.execute to true (ros2 param set). Or move by hand: --no-motion.", ())
+           "motion.execute of the node is true", "motion_forbidden", ())
     others = "; ".join(f"'{name}' moves {listed(joints)}"
                        for name, joints in seen.controllers.items())
     yield ("controller", len(seen.fitting) != 1, listed(seen.fitting) or others or
            "no node offers follow_joint_trajectory",
            "one that takes trajectories of the joints that move the sensor",
-           "Name the one to use with --controller." if seen.fitting else
-           "Start it: ros2 control switch_controllers --activate joint_trajectory_controller (on "
-           "UR, External Control must run). Or move by hand: --no-motion.", ())
+           "controller_missing", ())
     stopped, speed = seen.driver.stopped, seen.driver.speed
     if stopped is not None or speed is not None:
         at = "" if speed is None else f", at {100.0 * speed:.0f} % of the programmed speed"
         yield ("robot may move", stopped or speed == 0.0, (stopped or "nothing stops it") + at,
-               "no stop, program running",
-               "Find out why it stopped, clear it on the teach pendant, raise its speed slider, "
-               "and start the program again.", ())
+               "no stop, program running", "robot_stopped", ())
 
 
 def listed(names: Iterable[object]) -> str:
@@ -238,15 +222,13 @@ def listed(names: Iterable[object]) -> str:
 
 def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
     """The rows of sign, axes, gravity and clocks after a small motion, or those that are wrong."""
-    def all_open(measured: str, advice: str) -> tuple[Row, ...]:
-        return tuple(Row(name, OPEN, measured, expected, advice)
-                     for name, expected in EXPECTED.items())
+    def all_open(measured: str) -> tuple[Row, ...]:
+        return tuple(Row(name, OPEN, measured, text, TILT) for name, text in EXPECTED.items())
 
     up = window.motion.rotation[window.used, 2] if is_enough(window.used) else np.zeros((1, 3))
     tilts = np.linalg.svd(up - up.mean(axis=0), compute_uv=False) / np.sqrt(len(up))
     if tilts[0] < LEAST_TILT:
-        return all_open("the sensor has turned too little",
-                        "Tilt the wrist by 15° or more, about two axes.")
+        return all_open(f"gravity turns by {tilts[0]:.2g} in the sensor, less than {LEAST_TILT:g}")
     sheet = sheet_of(settings)
     found = explain(window, sheet, Region(np.zeros(3), np.full(3, 2.0 * settings.shape.max_reach)))
     if wrong := contradictions(found, sheet, settings.load.reference_mass):
@@ -263,28 +245,28 @@ def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
     mass, sd = found.wide_phi[0], float(np.sqrt(found.wide_covariance[0, 0]))
     fits = f"the mass fits as {mass:.2f} ± {CONFIDENCE_95 * sd:.2f} kg"
     if mass < CLEAR * sd:
-        return all_open(f"{fits}, which shows nothing", "Grip something heavier, or tilt farther; "
-                        "the node will name a wrong sign or frame as soon as the motion shows it.")
-    return (Row(SIGN, PASSED, fits, EXPECTED[SIGN]),
-            Row(FRAME, PASSED, "no other axes fit better", EXPECTED[FRAME]), *_tilt(found), clocks)
+        return all_open(f"{fits}: too little to tell")
+    return (Row(SIGN, PASSED, fits, EXPECTED[SIGN]), *_directions(found), clocks)
 
 
-def _tilt(found: Explanation) -> Iterator[Row]:
-    """Gravity by data alone, at the data sheet; no row where settings call it exact. Never wrong
-    where something else may pull, which looks alike."""
-    terms = [copy(term) for term in found.best.terms if not term.odds]
-    for term in terms:
-        term.strength, term.sd = np.inf, np.full(2, VAGUE) if term.name == "tilt" else term.sd
-    loose = fit(found.best.rows, terms, Prior(found.sheet, None), rounds=2 * ROUNDS)
-    if "tilt" in loose.values:
-        size = float(np.degrees(np.linalg.norm(loose.values["tilt"])))
-        spread = CONFIDENCE_95 * float(np.degrees(loose.sigma["tilt"].max()))
-        is_alone = len(terms) == len(found.best.terms)
-        verdict = PASSED if size + spread < ASKEW else (
-            FAILED if is_alone and size - spread > ASKEW else OPEN)
-        yield Row(GRAVITY_ROW, verdict, f"tilted by {size:.1f} ± {spread:.1f}°",
-                  EXPECTED[GRAVITY_ROW], "" if verdict == PASSED else "Turn the sensor farther "
-                  "about two axes, take off what pulls, or set gravity.frame to one with z up.")
+def _directions(found: Explanation) -> Iterator[Row]:
+    """Axes of the sensor and gravity, each by data alone, at the data sheet; no row where settings
+    call it exact. Never wrong where something else may pull, which looks alike."""
+    is_alone = all(not term.odds for term in found.best.terms)
+    for name, check, said, most in (("rotation", FRAME, "turned", TURNED),
+                                    ("tilt", GRAVITY_ROW, "tilted", ASKEW)):
+        terms = [copy(term) for term in found.best.terms if not term.odds]
+        for term in terms:
+            term.strength = np.inf
+            term.sd = np.full(len(term.sd), VAGUE) if term.name == name else term.sd
+        loose = fit(found.best.rows, terms, Prior(found.sheet, None), rounds=2 * ROUNDS)
+        if name in loose.values:
+            size = float(np.degrees(np.linalg.norm(loose.values[name])))
+            spread = CONFIDENCE_95 * float(np.degrees(loose.sigma[name].max()))
+            verdict = PASSED if size + spread < most else (
+                FAILED if is_alone and size - spread > most else OPEN)
+            yield Row(check, verdict, f"{said} by {size:.1f} ± {spread:.1f}°", EXPECTED[check],
+                      {OPEN: TILT, FAILED: KINDS["frame_wrong"].remedy}.get(verdict, ""))
 
 
 def prove(window: Window, bias: np.ndarray, present: np.ndarray, new: np.ndarray, settings: Settings

@@ -11,7 +11,7 @@ import numpy as np
 from ...estimate import CONFIDENCE_95, NOTHING_CARRIED, UNOBSERVED, VERDICT_WORDS, Estimate, Outcome
 from ...identify.identifier import Identifier
 from ...inertia import PARAMETERS, Array
-from ...kinds import KINDS, Finding, doubt_of, sort_findings
+from ...kinds import KINDS, TILT, TURN, Finding, doubt_of, sort_findings
 from ...model.history import LONGEST
 from ...model.newton_euler import regressor_of as regressor_of
 from ...model.tool import Tool
@@ -27,10 +27,7 @@ TIMES = 2.0  # the errors of the sensor that may remain in a proof
 GOOD, FAIR, BAD = "good", "fair", "bad"  # tones of the style
 TONES = (BAD, FAIR, GOOD)  # of the verdicts
 MOST = 3  # findings in the verdict
-NO_ADVICE = ("nothing", "fine as it is", "as the text says")  # remedies that ask for nothing
 NOTEWORTHY = ("payload_changed", "estimate_lost", "clock_offset")  # though no warnings
-TILT = "tilt the sensor by 20 to 30\u00b0 about two axes, for longer if it is noisy"
-TURN = "turn the sensor quickly about all three axes, with changes of speed"
 
 
 class Snapshot(NamedTuple):
@@ -264,7 +261,7 @@ def diagnose(result: Identification) -> Diagnosis:
 def advice_of(finding: Finding) -> str:
     """What to do about a finding, as a sentence; empty: nothing."""
     kind = KINDS.get(finding.kind)
-    return "" if kind is None or kind.remedy.startswith(NO_ADVICE) else sentence(kind.remedy)
+    return sentence(kind.remedy) if kind and kind.remedy else ""
 
 
 def sentence(text: str) -> str:

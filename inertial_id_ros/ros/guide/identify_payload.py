@@ -22,8 +22,8 @@ from ...errors import InertialIdError
 from ...estimate import CONFIDENCE_95, UNOBSERVED
 from ...io.files import check_outputs, config_file, report_file, write_atomically
 from ...settings import SENSORS
+from ..conversions import describe_missing, lacking
 from ..program import Children, stop_flag
-from ..services import TILT, TURN, describe_missing
 from .node_link import LATEST, SETUP, NodeLink
 from .robot import Robot, Trajectory
 
@@ -32,6 +32,7 @@ WINDOW = 90.0  # s: all motions of a session count, with the pauses between them
 # Corners of a box around the payload in the frame of the sensor [m], where nobody gave one.
 USUAL_BOX = np.array([[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]])
 LISTENED, TRIES = 2.5, 3  # s of a check at rest; what is wrong must be so each time
+BY_HAND = "tilt the wrist by about 20° to either side, about two axes, and hold it still again"
 SETTLED = 0.7  # s after a motion until its last rows count
 AFTER_A_STOP = ("Correct what stopped the arm, make sure that nothing touches it, and run the "
                 "command again: it begins anew. If it stopped for a contact though nothing touches "
@@ -98,8 +99,7 @@ class Session:
                 for motion in self.robot.planner.wiggle(self.robot.pose):
                     self._move(motion)
             else:
-                self._have_moved("tilt the wrist by about 20° to either side, about two axes, and "
-                                 "hold it still again")
+                self._have_moved(BY_HAND)
             self.link.wait(SETTLED)
         except End as end:
             if end.advice != AFTER_A_STOP:
@@ -120,8 +120,8 @@ class Session:
         self.show.step("identify", f"until the goal, at most {self.options.timeout:g} s")
         while True:
             self.link.wait(SETTLED)
-            missing, known = self._progress(), self.link.estimate
-            if known is not None and not missing:
+            lacks, known = self._progress(), self.link.estimate
+            if known is not None and not lacks:
                 break
             is_late = time.monotonic() - self.link.since > self.options.timeout
             if known is not None and UNOBSERVED not in known.verdict[:4] and (
@@ -129,7 +129,7 @@ class Session:
                 self.show.say("as good as this sensor, its mounting and the time allow")
                 break
             if is_late:
-                raise self._end(f"Not identified in {self.options.timeout:.0f} s: {missing}")
+                raise self._end(f"Not identified in time: {describe_missing(lacks)}")
             if self.options.motion:
                 planner = self.robot.planner
                 if known is not None:
@@ -137,7 +137,7 @@ class Session:
                 self._move(planner.next_motion(
                     self.robot.pose, self.options.wanted.sigma(planner.known.phi)))
             else:
-                self._have_moved(TURN if TURN in missing and TILT not in missing else TILT)
+                self._have_moved(next(filter(None, lacks.values()), BY_HAND))
         assert known is not None  # as there is progress
         self._is_identifying, self.show.found = False, known
         self._saved = time.strftime(NAME)
@@ -223,16 +223,16 @@ class Session:
         if not self.robot.has_been_moved(self.options.timeout):
             raise self._end(f"No one has moved the arm for {self.options.timeout:g} s.")
 
-    def _progress(self) -> str:
-        """What the payload lacks to what was asked for, which is shown; empty: nothing."""
+    def _progress(self) -> dict[str, str]:
+        """What the payload lacks to what was asked for, as `lacking`, which is shown."""
         known, wanted = self.link.estimate, self.options.wanted
         elapsed, said = time.monotonic() - self.link.since, str(self.link.message.status)
-        missing = said if known is None else describe_missing(known, wanted._replace(
+        lacks = {said: ""} if known is None else lacking(known, wanted._replace(
             mass_accuracy=wanted.mass_accuracy * float(known.phi[0])))
         if self._is_identifying:
             self.show.progress(elapsed, max(self.options.timeout - elapsed, 0.0), known,
-                               said if known else "", missing)
-        return missing
+                               said if known else "", describe_missing(lacks))
+        return lacks
 
     def _note(self, rows: tuple[Row, ...]) -> None:
         """Show rows; wrong ones end the session."""
