@@ -1,8 +1,11 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Joint positions and efforts from a bag or a table, and the description of an identified robot."""
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 import pinocchio as pin
 
@@ -39,7 +42,7 @@ def read_recording(path: Path, columns: Path | None = None, topic: str | None = 
 
 
 def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
-    """The text of a URDF with the bodies and frictions of phi (p,).
+    """The text of a URDF with the bodies and frictions of phi (p,); all else stays byte for byte.
 
     Links that are fixed to each other are one body: the one nearest to the root gets all of it, the
     others lose theirs. Links on joints that were locked, such as fingers, keep what is described,
@@ -49,11 +52,9 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
     Raises:
         InvalidModel: links on locked joints are described as heavier than the body that was found.
     """
-    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
-    root = ElementTree.fromstring(urdf, parser)
-    links = {link.get("name", ""): link for link in root.findall("link")}
-    joints = {joint.get("name", ""): joint for joint in root.findall("joint")}
-    full = parse_urdf(urdf)
+    full, wanted = parse_urdf(urdf), dict[tuple[str, str], tuple[str, str]]()
+    described = {joint.get("name"): dynamics.attrib for joint in ElementTree.fromstring(
+        urdf).iterfind("joint") for dynamics in joint.iterfind("dynamics")}
     for k, name in enumerate(model.joint_names):
         mover, body = full.getJointId(name), phi[model.body_slice(k)]
         own = [frame.name for frame in full.frames
@@ -65,14 +66,35 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
             if not is_consistent(body):
                 raise InvalidModel(f"of the body '{own[0]}' as found nothing is left beside "
                                    f"{', '.join(locked)} as described: is their mass right?")
-        for link in own:
-            for old in links[link].findall("inertial"):
-                links[link].remove(old)
-        links[own[0]].append(ElementTree.fromstring(urdf_inertial(body_from_phi(body))))
-        for key, term in (("damping", VISCOUS), ("friction", COULOMB)):
-            if indices := model.term_indices(term):
-                element = joints[name].find("dynamics")
-                if element is None:
-                    element = ElementTree.SubElement(joints[name], "dynamics")
-                element.set(key, number(max(phi[indices[k]], 0.0)))
-    return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+        wanted |= {("link", link): ("inertial", "") for link in own}
+        wanted["link", own[0]] = "inertial", urdf_inertial(body_from_phi(body))
+        found = {key: number(max(phi[indices[k]], 0.0)) for key, term in (
+            ("damping", VISCOUS), ("friction", COULOMB)) if (indices := model.term_indices(term))}
+        if found:
+            element = ElementTree.Element("dynamics", described.get(name, {}), **found)
+            wanted["joint", name] = "dynamics", ElementTree.tostring(element, "unicode")
+    return _replace_children(urdf, wanted)
+
+
+def _replace_children(document: str, wanted: Mapping[tuple[str, str], tuple[str, str]]) -> str:
+    """A document with other children of elements below its root; wanted: by tag and name of such
+    an element, the tag of its children, and the text in their place."""
+    data, edits, left = document.encode(), list[tuple[int, int, str]](), dict(wanted)
+    path, parser = list[tuple[int, tuple[str, str]]](), expat.ParserCreate("utf-8")
+
+    def end(tag: str) -> None:
+        (begin, own), at = path.pop(), parser.CurrentByteIndex
+        closing = re.compile(rf"</{re.escape(tag)}\s*>".encode()).match(data, at)  # None: <tag/>
+        if len(path) == 2 and wanted.get(path[1][1], ("",))[0] == tag:
+            text = left.pop(path[1][1], ("", ""))[1]  # that of the second is empty
+            edits.append((begin, closing.end() if closing else at, text))
+        elif len(path) == 1 and (text := left.pop(own, ("", ""))[1]):
+            edits.append((at, at, text) if closing else (at - 2, at, f">{text}</{tag}>"))
+
+    parser.StartElementHandler = lambda tag, attributes: path.append(
+        (parser.CurrentByteIndex, (tag, attributes.get("name", ""))))
+    parser.EndElementHandler = end
+    parser.Parse(data, True)
+    for begin, last, text in reversed(edits):
+        data = data[:begin] + text.encode() + data[last:]
+    return data.decode()
