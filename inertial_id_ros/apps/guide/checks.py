@@ -164,9 +164,9 @@ def _motion(seen: Snapshot, settings: Settings) -> Iterator[Check]:
                ("robot_description_invalid",))
     if not seen.chain:
         return
+    tcp = f", {1e3 * seen.tcp:.0f} mm from the TCP of the robot" if seen.tcp else ""
     yield ("frame of the wrench", seen.tcp > SHIFTED, f"'{seen.frame}', behind {len(seen.chain)} "
-           f"joints, {1e3 * seen.tcp:.0f} mm from the TCP that the robot publishes",
-           "a frame of the arm, in which the wrench is expressed, TCP within "
+           f"joints{tcp}", "a frame of the arm, in which the wrench is expressed; TCP within "
            f"{1e3 * SHIFTED:g} mm", "sensor_frame", ("sensor_frame",))
     if seen.speed is not None:
         yield ("arm at rest", seen.speed > REST_SPEED,

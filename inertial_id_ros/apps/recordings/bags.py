@@ -195,11 +195,8 @@ def _payload_not_added(bag: Bag, settings: Settings) -> tuple[Finding, ...]:
             for topic, _, data in islice(bag.messages(types), FIRST):
                 stated = states.payload(bag.message(types[topic], data), driver.name)
                 if stated is not None and LEAST < stated.values[0] < np.inf:
-                    return (made("payload_not_added", why=(
-                        f"{name} states a payload of {stated.values[0]:.3f} kg, which the driver "
-                        "compensates in its own wrench (where that is this one: "
-                        f"precompensated.source={source} and precompensated.topic={name}; "
-                        "else precompensated.source=none)")),)
+                    return (made("payload_not_added", why="stated", topic=name, source=source,
+                                 mass=stated.values[0]),)
     return ()
 
 
