@@ -47,7 +47,8 @@ def _of_setup(error: SetupError, mass: float) -> Reason:
     numbers["axes"] = " and ".join(f"F{axis} and T{axis}" for axis, sign in zip(
         "xyz", error.channels, strict=False) if sign < 0.0)
     is_reversed = error.kind == "gravity_elsewhere" and error.up[2] < -np.cos(SMALLEST)
-    return f"frame_wrong.{error.kind}", {**numbers, "why": "gravity_reversed" * is_reversed}
+    numbers["why"] = "gravity_reversed" if is_reversed else ""
+    return f"frame_wrong.{error.kind}", numbers
 
 
 def _less_than_nothing(mass: float) -> Reason:

@@ -43,6 +43,7 @@ EXPECTED = {SIGN: "the sign that wrench.convention names",
             CLOCKS: "the force follows the motion at once"}
 NAMES = {"sign_wrong": SIGN, "frame_wrong.gravity_elsewhere": GRAVITY_ROW,
          "wrong_units.wrench": "units of the wrench",
+         "reference_contradicted": "mass of the payload",
          "payload_not_added": "payload set on the robot"}  # of others: axes of the sensor
 
 
