@@ -86,7 +86,7 @@ def test_a_right_set_up_passes_whatever_it_carries_with_a_small_turn_as_measured
     ({"tilt_error": (12, 0)}, "direction of gravity", "0.97"),
     ({"tilt_error": (0, 45)}, "direction of gravity", "(-0.7"),
     ({"clock_offset": 0.15}, "clocks", " ms after"),
-    ({"settings": ATI.replace({"load.reference_mass": 3.0})}, "mass of the payload", "3.000 kg"),
+    ({"settings": ATI.replace({"load.reference_mass": 3.0})}, "payload mass", "3.000 kg"),
 ])
 def test_a_fault_is_named_with_what_to_do(changes, check, measured):
     rows = rows_of(**changes)

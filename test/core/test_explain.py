@@ -35,6 +35,7 @@ from inertial_id_ros.explain.explain import TEMPER, Explanation, explain
 from inertial_id_ros.explain.fit import VAGUE, Prior, Region, System
 from inertial_id_ros.explain.laws import Cable, Pouring, Swing
 from inertial_id_ros.explain.terms import Term, usual_terms
+from inertial_id_ros.kinds import made as made_finding
 from inertial_id_ros.model import noise
 from inertial_id_ros.model.history import History, Window
 from inertial_id_ros.model.newton_euler import static_wrench
@@ -339,6 +340,7 @@ def test_an_error_of_the_set_up_is_named_corrected_and_refused(kind: str) -> Non
     assert found.phi[0] == pytest.approx(PHI[0], rel=0.003)
     (named, numbers), = contradictions(found, SHEET)
     assert named in (kind, f"frame_wrong.{kind}", "wrong_units.wrench")
+    assert made_finding(named, numbers).name == named  # they hold what its sentence needs
     if kind == "gravity_elsewhere":
         assert np.allclose([numbers[axis] for axis in "xyz"], WALL, atol=0.01)
     if kind == "axes_mirrored":
@@ -353,7 +355,7 @@ def test_a_driver_that_compensates_too_much_is_named_beside_a_robot_upside_down(
     found = of_wrong(RIGHT - 2.0 * weight(PHI, UP))
     (named, numbers), = contradictions(found, SHEET)
     assert (named, numbers["z"]) == ("frame_wrong.gravity_elsewhere", pytest.approx(-1.0, abs=1e-3))
-    assert "precompensated" in str(numbers["why"])
+    assert numbers["why"] == "gravity_reversed" and made_finding(named, numbers).name == named
 
 
 def test_what_is_right_stays_so_and_contradicts_nothing() -> None:

@@ -42,8 +42,7 @@ EXPECTED = {SIGN: "the sign that wrench.convention names",
             GRAVITY_ROW: f"gravity within {ASKEW:g}° of the z axis of its frame",
             CLOCKS: "the force follows the motion at once"}
 NAMES = {"sign_wrong": SIGN, "frame_wrong.gravity_elsewhere": GRAVITY_ROW,
-         "wrong_units.wrench": "units of the wrench",
-         "reference_contradicted": "mass of the payload",
+         "wrong_units.wrench": "units of the wrench", "reference_contradicted": "payload mass",
          "payload_not_added": "payload set on the robot"}  # of others: axes of the sensor
 
 
