@@ -210,9 +210,9 @@ CHECKS = {  # of identify_payload, beside the others
                          "shield its cable, stiffen its mount, or correct wrench.sensor"),
     "arm_moves": Kind("warning", "the arm moves", "stop the program that moves it"),
     "motion_forbidden": Kind("warning", "motion.execute is false",
-                             "ros2 param set it, or move by hand: --no-motion"),
+                             "set it (ros2 param), or move by hand: --no-motion"),
     "controller_missing": Kind(
-        "warning", "not one controller takes trajectories of the joints that move the sensor",
+        "warning", "no single controller takes trajectories of the joints that move the sensor",
         "start it (ros2 control switch_controllers; on UR, External Control must run), name it "
         "(--controller), or move by hand: --no-motion"),
     "robot_stopped": Kind("warning", "the robot may not move", "clear the stop on the teach "
