@@ -62,7 +62,7 @@ class Model(NamedTuple):
 def rivals(window: Window, prior: Prior) -> list[Model]:
     """The set-up as stated, and others that explain the data better; the best comes first.
 
-    They are compared on the same bins.
+    They are compared on the same bins of the wrench: quiet ones are easy to explain.
     """
     usual = usual_terms(prior.sheet, window.motion.joints.shape[1])
     stated = _model(SetupError(), Rows(window, Setup()), prior, usual)
@@ -72,19 +72,19 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
             or _belief_in_body(stated.fit, prior) < UNBELIEVABLE):
         return [stated]
     clock = SetupError("clock_offset", _clock(stated.fit.rows))
-    used = window.used & clock.window(window).used
+    used = clock.window(window).used
     if not is_enough(used):
         clock, used = SetupError(), window.used
     is_late = abs(clock.late) > NEAREST
-    same = Rows(replace(window, used=used), Setup())
-    tried = [_model(error, same, prior, usual[:1])
+    same = Rows(replace(window, used=np.roll(used, clock.late)), Setup())
+    tried = [_model(error, stated.fit.rows if error.late else same, prior, usual[:1])
              for error in (SetupError(), *[clock][:is_late], *_setup_errors(same))]
     least = max(tried[0].odds, max(model.odds for model in tried) - AHEAD)
     best: dict[tuple[str, str], SetupError] = {}
     for model in sorted(tried, key=attrgetter("odds"), reverse=True):
         if model.odds > least:
             best.setdefault((model.error.kind, model.error.units), model.error)
-    out = [_model(error, same, prior, usual)
+    out = [_model(error, stated.fit.rows if error.late else same, prior, usual)
            for error in (SetupError(), *list(best.values())[:MOST])]
     # An error other than of the clock explains everything, or it is none; and a driver that takes
     # a little off is no payload that somebody has set.
@@ -164,7 +164,8 @@ def _setup_errors(rows: Rows) -> Iterator[SetupError]:
 
 
 def _clock(rows: Rows) -> int:
-    """Bins by which the wrench is late, by least squares of payload and zero for each lag."""
+    """Bins by which the wrench is late: by least squares of payload and zero for each lag, against
+    those of the zero alone, as a lag leaves other samples to explain."""
     wrench, used = rows.window.wrench, rows.window.used
     lags = np.arange(-FARTHEST, FARTHEST + 1, 2)
     at = rows.index + lags[:, None]
@@ -176,6 +177,7 @@ def _clock(rows: Rows) -> int:
     normal = np.tensordot(there, X.transpose(0, 2, 1) @ X, 1) + 1e-9 * np.eye(16)
     slope = y.reshape(len(lags), -1) @ X.reshape(-1, 16)
     explained = (slope * np.linalg.solve(normal, slope[..., None])[..., 0]).sum(1)
-    count = there.sum(1)
-    left = ((y**2).sum((1, 2)) - explained) / np.maximum(count, 1)
-    return int(lags[np.where(count > 0.5 * rows.n, left, np.inf).argmin()])
+    count, square = np.maximum(there.sum(1), 1), (y**2).sum((1, 2))
+    spread = square - (y.sum(1) ** 2).sum(1) / count
+    gain = count * np.log(np.maximum(square - explained, 1e-12) / np.maximum(spread, 1e-12))
+    return int(lags[np.where(count > 0.5 * rows.n, gain, np.inf).argmin()])

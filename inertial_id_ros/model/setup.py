@@ -148,7 +148,7 @@ class SetupError:
         at = np.arange(n) + self.late
         inside, at = (at >= 0) & (at < n), at.clip(0, n - 1)
         return replace(window, motion=self.motion(window.motion),
-                       used=window.used & inside & (window.count[at] > 0.0),
+                       used=window.used & inside & window.used[at],
                        wrench=self.wrench(window.wrench[at], window.motion.rotation),
                        count=window.count[at])
 
