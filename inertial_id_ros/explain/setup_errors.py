@@ -91,10 +91,11 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
     out = [model for model in out if model.error.kind in ("", "clock_offset")
            or (surprise(model.fit, prior.sheet) < SURPRISING and model.fit.values.get(
                "removed_payload", np.full(1, np.inf))[0] > SHARE * model.fit.phi[0])]
-    for own in (SensorFilter(1), SensorFilter(2)) if is_late else ():  # it is late by a low-pass
-        # From a payload: without one, no data tell a filter, and its values would be lost.
-        out += [_model(SetupError(), same, prior, [*usual, own], given, stated.fit)
-                for given in own.starts(stated.fit)]
+    for model in tried[1:2] if is_late else ():  # it is late by a low-pass
+        # From the payload that it shows: without one, no data tell a filter.
+        late = replace(model.fit, values=model.fit.values | {"delay": np.r_[BIN * clock.late]})
+        out += [_model(SetupError(), same, prior, [*usual, own], given, late)
+                for own in (SensorFilter(1), SensorFilter(2)) for given in own.starts(late)]
     return sorted(out, key=attrgetter("odds"), reverse=True)
 
 
