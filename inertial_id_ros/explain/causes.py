@@ -25,7 +25,8 @@ def candidates(fit: Fit) -> list[Term]:
     accelerations are noise, and a force that is constant in the room is no other than weight.
     """
     rows, motion = fit.rows, fit.rows.window.motion
-    out: list[Term] = [Hysteresis()] if motion.omega.any() else []
+    plays = [Hysteresis.SHARES, *Hysteresis.SHARES[:, None]]
+    out: list[Term] = [Hysteresis(some) for some in plays] if motion.omega.any() else []
     out += [BiasDrift()] if out and rows.time[-1] - rows.time[0] > DRIFTS else []
     if out and np.ptp(rows.place, axis=0).any():
         out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(False), Pouring(True)]
@@ -116,19 +117,25 @@ class MovingBase(Term):
 class Hysteresis(Term):
     """A share of each channel lags behind its load by plays (Prandtl-Ishlinskii).
 
-    Values (24): weights of four plays in each channel.
+    Values (6 p): weights of each play in each channel. One play alone explains most of what
+    several do, with less that is unknown.
+
+    Args:
+        shares: half widths (p,) of the plays, of the range of a channel.
     """
 
-    SHARES = 0.1 * np.arange(1, 5)  # half widths of the plays, of the range of a channel
+    SHARES = 0.1 * np.arange(1, 5)
 
     name, place, is_inexact, odds = "hysteresis", Place.LAG, True, COMMON
-    sd = np.full(6 * len(SHARES), 0.15)
-    mean = np.zeros_like(sd)
+
+    def __init__(self, shares: Array) -> None:
+        self.shares, self.mean = shares, np.zeros(6 * len(shares))
+        self.sd = np.full_like(self.mean, 0.3 / np.sqrt(len(shares)))
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        count = len(self.SHARES)
-        felt = np.tile(rows.back(load), count)  # (n, 24)
-        half = np.repeat(self.SHARES, 6) * np.ptp(felt, axis=0)
+        count = len(self.shares)
+        felt = np.tile(rows.back(load), count)  # (n, 6 p)
+        half = np.repeat(self.shares, 6) * np.ptp(felt, axis=0)
         low, high, out, at = felt - half, felt + half, np.empty_like(felt), felt[0]
         for k in range(len(felt)):
             out[k] = at = np.maximum(low[k], np.minimum(high[k], at))

@@ -229,8 +229,9 @@ class Solution:
         self.x, self.covariance = sd * u, self.unit * sd * sd[:, None]
         self.residual, gap = yw - self.Xw @ u, u - system.mean / sd
         outside = inside @ u[:10]
-        square = self.residual @ self.residual + gap @ gap + outside @ outside
-        self.evidence = float(-0.5 * (np.log(self.variance).sum() + square)
+        # Rows that a delay takes away count as the others do: models of several delays compare.
+        data = system.rows.lost * (np.log(self.variance).sum() + self.residual @ self.residual)
+        self.evidence = float(-0.5 * (data + gap @ gap + outside @ outside)
                               - np.log(np.diag(root)).sum() + system.normaliser)
 
     @property
