@@ -25,8 +25,8 @@ def candidates(fit: Fit) -> list[Term]:
     accelerations are noise, and a force that is constant in the room is no other than weight.
     """
     rows, motion = fit.rows, fit.rows.window.motion
-    plays = [Hysteresis.SHARES, *Hysteresis.SHARES[:, None]]
-    out: list[Term] = [Hysteresis(some) for some in plays] if motion.omega.any() else []
+    plays = [Hysteresis(), *map(Hysteresis, Hysteresis.SHARES[:, None])]
+    out: list[Term] = [*plays] if motion.omega.any() else []
     out += [BiasDrift()] if out and rows.time[-1] - rows.time[0] > DRIFTS else []
     if out and np.ptp(rows.place, axis=0).any():
         out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(False), Pouring(True)]
@@ -128,7 +128,7 @@ class Hysteresis(Term):
 
     name, place, is_inexact, odds = "hysteresis", Place.LAG, True, COMMON
 
-    def __init__(self, shares: Array) -> None:
+    def __init__(self, shares: Array = SHARES) -> None:
         self.shares, self.mean = shares, np.zeros(6 * len(shares))
         self.sd = np.full_like(self.mean, 0.3 / np.sqrt(len(shares)))
 
