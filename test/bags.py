@@ -19,7 +19,7 @@ from inertial_id_ros.io import inputs
 from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
 
 WRENCH, JOINTS = inputs.WRENCH.type, inputs.JOINT_STATES.type
-DYNAMIC = inputs.DYNAMIC_PAYLOAD.type
+DYNAMIC = "control_msgs/msg/DynamicJointState"
 KEYS, VALUES = "control_msgs/msg/Keys", "control_msgs/msg/Float64Values"
 for _name, _text in {
         "control_msgs/msg/InterfaceValue": "string[] interface_names\nfloat64[] values\n",

@@ -105,8 +105,9 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     for path in paths:
         read[path] = recording = read_recording(path, args.columns, topic, bool(urdf))
         urdf = urdf or recording.description
-        for note in (*recording.notes, *(f.text for f in recording.findings)):
-            print(f"note: {printable(note)}") if not args.quiet else None
+        said = (*recording.notes, *(finding.text for finding in recording.findings))
+        for note in () if args.quiet else said:
+            print(f"note: {printable(note)}")
     if not urdf:
         raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
                            "gives none")
