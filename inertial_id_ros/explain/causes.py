@@ -16,6 +16,7 @@ from .residual import INEXACT, looks_like
 from .terms import COMMON, DIFFERENCE, RARE, STRENGTH, Effect, Place, Term, Values, linear
 
 DRIFTS = 10.0  # s, in which a drift counts
+PLAYS = 0.1 * np.arange(1, 5)  # half widths, of the range of a channel
 
 
 def candidates(fit: Fit) -> list[Term]:
@@ -25,8 +26,7 @@ def candidates(fit: Fit) -> list[Term]:
     accelerations are noise, and a force that is constant in the room is no other than weight.
     """
     rows, motion = fit.rows, fit.rows.window.motion
-    plays = [Hysteresis(), *map(Hysteresis, Hysteresis.SHARES[:, None])]
-    out: list[Term] = [*plays] if motion.omega.any() else []
+    out: list[Term] = list(map(Hysteresis, [PLAYS, *PLAYS[:, None]] if motion.omega.any() else []))
     out += [BiasDrift()] if out and rows.time[-1] - rows.time[0] > DRIFTS else []
     if out and np.ptp(rows.place, axis=0).any():
         out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(False), Pouring(True)]
@@ -117,25 +117,22 @@ class MovingBase(Term):
 class Hysteresis(Term):
     """A share of each channel lags behind its load by plays (Prandtl-Ishlinskii).
 
-    Values (6 p): weights of each play in each channel. One play alone explains most of what
-    several do, with less that is unknown.
+    Values (6 p): weights of p plays in each channel; one alone has less that is unknown.
 
     Args:
-        shares: half widths (p,) of the plays, of the range of a channel.
+        plays: their half widths (p,), of the range of a channel.
     """
-
-    SHARES = 0.1 * np.arange(1, 5)
 
     name, place, is_inexact, odds = "hysteresis", Place.LAG, True, COMMON
 
-    def __init__(self, shares: Array = SHARES) -> None:
-        self.shares, self.mean = shares, np.zeros(6 * len(shares))
-        self.sd = np.full_like(self.mean, 0.3 / np.sqrt(len(shares)))
+    def __init__(self, plays: Array = PLAYS) -> None:
+        self.plays, self.mean = plays, np.zeros(6 * len(plays))
+        self.sd = np.full_like(self.mean, 0.3 / np.sqrt(len(plays)))
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        count = len(self.shares)
+        count = len(self.plays)
         felt = np.tile(rows.back(load), count)  # (n, 6 p)
-        half = np.repeat(self.shares, 6) * np.ptp(felt, axis=0)
+        half = np.repeat(self.plays, 6) * np.ptp(felt, axis=0)
         low, high, out, at = felt - half, felt + half, np.empty_like(felt), felt[0]
         for k in range(len(felt)):
             out[k] = at = np.maximum(low[k], np.minimum(high[k], at))
@@ -168,9 +165,8 @@ class SensorFilter(Term):
         late = float(fit.values["delay"][0]) if "delay" in fit.values else np.exp(self.mean[0])
         if late < BIN:
             return []
-        values = self.mean.copy()
-        values[0] = np.log(late / (2.0 * np.exp(values[1]) if self.order == 2 else 1.0))
-        return [{self.name: values, "delay": np.zeros(1)}]
+        first = np.log(late / (2.0 * np.exp(self.mean[1]) if self.order == 2 else 1.0))
+        return [{self.name: np.r_[first, self.mean[1:]], "delay": np.zeros(1)}]
 
     def filter(self, values: Array) -> tuple[float, ...]:
         """Time constant [s], and damping."""

@@ -129,16 +129,12 @@ def _averaged(models: Sequence[Model], sheet: Sheet) -> Explanation:
     odds, best = np.array([m.odds for m in models]), models[0].fit
     weights = np.exp((odds - odds[0]) / TEMPER)
     weights /= weights.sum()
-    probability: dict[str, float] = {}
-    parts, wide = [], []
-    for weight, (one, _, _) in zip(weights, models, strict=True):
-        parts.append((one.phi, one.covariance))
-        for term in one.terms:
-            if term.odds:
-                probability[term.name] = probability.get(term.name, 0.0) + float(weight)
-        wide.append((one.wide[0], _wide(one, sheet)))
-    phi, covariance = _mixture(weights, parts)
-    wide_phi, wide_covariance = _mixture(weights, wide)
+    probability = {name: float(sum(weight for weight, model in zip(weights, models, strict=True)
+                                   if name in model.fit.values))
+                   for name in {t.name for m in models for t in m.fit.terms if t.odds}}
+    phi, covariance = _mixture(weights, [(m.fit.phi, m.fit.covariance) for m in models])
+    wide_phi, wide_covariance = _mixture(
+        weights, [(m.fit.wide[0], _wide(m.fit, sheet)) for m in models])
     if phi[0] > 0.0 and not sheet.is_ideal:  # no motion tells the centre of mass better
         moved = np.linalg.inv(report_jacobian(phi))[:, 1:4]
         wide_covariance = wide_covariance + LEVER**2 * moved @ moved.T

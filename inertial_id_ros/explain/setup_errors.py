@@ -65,26 +65,25 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
     They are compared on the same bins of the wrench: quiet ones are easy to explain.
     """
     usual = usual_terms(prior.sheet, window.motion.joints.shape[1])
-    stated = _model(SetupError(), Rows(window, Setup()), prior, usual)
+    rows = Rows(window, Setup())
+    stated = _model(SetupError(), rows, prior, usual)
     late = abs(float(stated.fit.values.get("delay", np.zeros(1))[0]))
     if not (surprise(stated.fit, prior.sheet) > SURPRISING or late > BIN * NEAREST
             or max(stated.fit.scales.values()) > STRETCHED
             or _belief_in_body(stated.fit, prior) < UNBELIEVABLE):
         return [stated]
-    clock = SetupError("clock_offset", _clock(stated.fit.rows))
+    clock = SetupError("clock_offset", _clock(rows))
     used = clock.window(window).used
-    if not is_enough(used):
-        clock, used = SetupError(), window.used
-    is_late = abs(clock.late) > NEAREST
-    same = Rows(replace(window, used=np.roll(used, clock.late)), Setup())
-    tried = [_model(error, stated.fit.rows if error.late else same, prior, usual[:1])
+    is_late = abs(clock.late) > NEAREST and is_enough(used)
+    same = Rows(replace(window, used=np.roll(used, clock.late)), Setup()) if is_late else rows
+    tried = [_model(error, rows if error.late else same, prior, usual[:1])
              for error in (SetupError(), *[clock][:is_late], *_setup_errors(same))]
     least = max(tried[0].odds, max(model.odds for model in tried) - AHEAD)
     best: dict[tuple[str, str], SetupError] = {}
     for model in sorted(tried, key=attrgetter("odds"), reverse=True):
         if model.odds > least:
             best.setdefault((model.error.kind, model.error.units), model.error)
-    out = [_model(error, stated.fit.rows if error.late else same, prior, usual)
+    out = [_model(error, rows if error.late else same, prior, usual)
            for error in (SetupError(), *list(best.values())[:MOST])]
     # An error other than of the clock explains everything, or it is none; and a driver that takes
     # a little off is no payload that somebody has set.
@@ -93,9 +92,9 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
                "removed_payload", np.full(1, np.inf))[0] > SHARE * model.fit.phi[0])]
     for model in tried[1:2] if is_late else ():  # it is late by a low-pass
         # From the payload that it shows: without one, no data tell a filter.
-        late = replace(model.fit, values=model.fit.values | {"delay": np.r_[BIN * clock.late]})
-        out += [_model(SetupError(), same, prior, [*usual, own], given, late)
-                for own in (SensorFilter(1), SensorFilter(2)) for given in own.starts(late)]
+        seen = replace(model.fit, values=model.fit.values | {"delay": np.r_[BIN * clock.late]})
+        out += [_model(SetupError(), same, prior, [*usual, own], given, seen)
+                for own in (SensorFilter(1), SensorFilter(2)) for given in own.starts(seen)]
     return sorted(out, key=attrgetter("odds"), reverse=True)
 
 
@@ -165,8 +164,7 @@ def _setup_errors(rows: Rows) -> Iterator[SetupError]:
 
 
 def _clock(rows: Rows) -> int:
-    """Bins by which the wrench is late: by least squares of payload and zero for each lag, against
-    those of the zero alone, as a lag leaves other samples to explain."""
+    """Bins by which the wrench is late: where payload and zero gain most over the zero alone."""
     wrench, used = rows.window.wrench, rows.window.used
     lags = np.arange(-FARTHEST, FARTHEST + 1, 2)
     at = rows.index + lags[:, None]
@@ -178,7 +176,6 @@ def _clock(rows: Rows) -> int:
     normal = np.tensordot(there, X.transpose(0, 2, 1) @ X, 1) + 1e-9 * np.eye(16)
     slope = y.reshape(len(lags), -1) @ X.reshape(-1, 16)
     explained = (slope * np.linalg.solve(normal, slope[..., None])[..., 0]).sum(1)
-    count, square = np.maximum(there.sum(1), 1), (y**2).sum((1, 2))
-    spread = square - (y.sum(1) ** 2).sum(1) / count
-    gain = count * np.log(np.maximum(square - explained, 1e-12) / np.maximum(spread, 1e-12))
-    return int(lags[np.where(count > 0.5 * rows.n, gain, np.inf).argmin()])
+    count, square = np.maximum(there.sum(1), 1), (y**2).sum((1, 2)) + 1e-9
+    left = (square - explained) / (square - (y.sum(1) ** 2).sum(1) / count)
+    return int(lags[np.where(count > 0.5 * rows.n, count * np.log(left), np.inf).argmin()])

@@ -13,7 +13,7 @@ from ..compensation.latch import Latch, LoadInUse
 from ..detect.bank import Kind
 from ..detect.scan import HALF, Event, Scan, torque_scan
 from ..explain.explain import Explanation
-from ..explain.setup_errors import AHEAD, SURPRISING
+from ..explain.setup_errors import SURPRISING
 from ..explain.torques import Torques
 from ..model.history import LONGEST, History, Window
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
@@ -47,12 +47,8 @@ class Known(NamedTuple):
     def is_refuted(self, said: Conclusion) -> bool:
         """True if the models do not explain newer samples as they did those before."""
         now = said.explained
-        if not isinstance(now, Explanation):
-            return False
-        bins, odds = zip(*((e.best.rows.window.used.sum(), e.models[0].odds)
-                           for e in (self.found, now)), strict=True)
-        return bool(now.surprise > max(SURPRISING, GROWN * self.found.surprise) or now.is_outdated
-                    or odds[1] < odds[0] * bins[1] / bins[0] - AHEAD)
+        return isinstance(now, Explanation) and (
+            now.surprise > max(SURPRISING, GROWN * self.found.surprise) or now.is_outdated)
 
 
 class Course:

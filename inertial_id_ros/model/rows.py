@@ -60,8 +60,7 @@ class Rows:
     """Motion, wrench and regressor of a window at a set-up; modes of all stretches in turn.
 
     Attributes:
-        n: rows; lost: factor by which a delay makes them fewer; time: (n,) from the window's begin
-            [s].
+        n: rows; lost: by this factor a delay has made them fewer; time: (n,) from the begin [s].
         rotation, place: (n, 3, 3), (n, 3) pose of the sensor; p: place from its mean.
         A: (k, 6, 10) modes of the regressor; y: (k, 6) of the wrench.
         turned: (k, 2 + 3 (j - 1), 3) change of the acceleration less gravity, by a turn about the

@@ -144,9 +144,8 @@ class SetupError:
 
     def window(self, window: Window) -> Window:
         """The window as it should have been."""
-        n = len(window.used)
-        at = np.arange(n) + self.late
-        inside, at = (at >= 0) & (at < n), at.clip(0, n - 1)
+        at = np.arange(len(window.used)) + self.late
+        inside, at = (at >= 0) & (at < len(at)), at.clip(0, len(at) - 1)
         return replace(window, motion=self.motion(window.motion),
                        used=window.used & inside & window.used[at],
                        wrench=self.wrench(window.wrench[at], window.motion.rotation),
