@@ -82,8 +82,8 @@ def publish(urdf: str, name: str) -> None:
         answer = client.set_parameters([Parameter("robot_description", value=urdf)])
         rclpy.spin_until_future_complete(node, answer, timeout_sec=PATIENCE)
         results = answer.result().results if answer.done() else []
-        if not all(result.successful for result in results) or not results:
-            why = results[0].reason if results else "no answer"
-            raise InvalidData(f"--publish {name}: the description is not taken: {why}")
+        if not results or not results[0].successful:
+            raise InvalidData(f"--publish {name}: the description is not taken: "
+                              + (results[0].reason if results else "no answer"))
     finally:
         rclpy.try_shutdown()

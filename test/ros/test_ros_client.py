@@ -4,7 +4,7 @@
 import json
 import threading
 import time
-from dataclasses import replace
+from functools import partial
 from unittest.mock import MagicMock
 
 import pinocchio as pin
@@ -53,6 +53,16 @@ def client():
     rclpy.shutdown(context=context)
 
 
+@pytest.fixture
+def make_node(monkeypatch):
+    """Nodes in a domain, which is also that of what this process starts."""
+    context, domain = rclpy.Context(), own_domain()
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    rclpy.init(context=context, domain_id=domain)
+    yield partial(rclpy.create_node, context=context)
+    rclpy.shutdown(context=context)
+
+
 def test_a_message_of_long_ago_is_received_from_a_latched_topic_only(client):
     """As the names of a state_interfaces_broadcaster, which are published once."""
     kind = "std_msgs/msg/String"
@@ -79,14 +89,12 @@ def test_a_service_that_does_not_answer_is_not_one_that_is_not_there(client):
 
 
 @pytest.mark.slow
-def test_a_node_that_runs_is_waited_for_and_only_where_there_is_none_one_is_started(monkeypatch):
+def test_a_node_that_runs_is_waited_for_and_only_where_there_is_none_one_is_started(
+        monkeypatch, make_node):
     """Two nodes of one name would both answer. One that is not configured has no services yet."""
-    domain, children, said, stop = own_domain(), MagicMock(), [], threading.Event()
+    children, said, stop = MagicMock(), [], threading.Event()
     children.describe_ended.return_value = ""
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=domain)
-    runs, late = (rclpy.create_node("runs", context=context) for _ in range(2))
+    runs, late = make_node("runs"), make_node("runs")
 
     def configure(node) -> None:
         node.create_service(Trigger, "~/apply", lambda request, response: response)
@@ -108,7 +116,6 @@ def test_a_node_that_runs_is_waited_for_and_only_where_there_is_none_one_is_star
             link.connect(children, ["word"], said.append)
         children.start.assert_called_once_with("inertial_id_node", ["word"])
         assert said
-    rclpy.shutdown(context=context)
 
 
 @pytest.mark.parametrize(("success", "sent"), [(True, True), (False, True), (False, False)])
@@ -120,13 +127,9 @@ def test_a_session_whose_payload_may_have_been_sent_says_so(success, sent):
     assert (ended.status == OK) == success and bool(ended.advice) == (sent and not success)
 
 
-def test_a_node_that_does_not_answer_may_have_sent_the_payload(monkeypatch):
+def test_a_node_that_does_not_answer_may_have_sent_the_payload(monkeypatch, make_node):
     """As beside a driver that answers after 45 s."""
-    domain, released = own_domain(), threading.Event()
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=domain)
-    node = rclpy.create_node("runs", context=context)
+    node, released = make_node("runs"), threading.Event()
     node.create_service(Apply, "~/apply", lambda request, response: released.wait() and response)
     with spinning(node):
         for name, is_there in (("/runs", True), ("/nobody", False)):
@@ -138,7 +141,6 @@ def test_a_node_that_does_not_answer_may_have_sent_the_payload(monkeypatch):
                 assert not any(answer.success for answer in answers)
                 assert [answer.sent for answer in answers] == [is_there, False]
         released.set()
-    rclpy.shutdown(context=context)
 
 
 @pytest.mark.slow
@@ -146,16 +148,12 @@ def test_a_node_that_does_not_answer_may_have_sent_the_payload(monkeypatch):
     ([], OK, ""), (["/refuses"], USER_ERROR, "not while I run"),
     (["nobody"], USER_ERROR, "nobody")])
 def test_a_payload_is_published_with_the_description_by_a_node_that_takes_it(
-        tmp_path, monkeypatch, capsys, words, status, said):
-    domain, arm, saved = own_domain(), tmp_path / "arm.urdf", tmp_path / "saved.json"
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+        tmp_path, make_node, capsys, words, status, said):
+    arm, saved, payload = tmp_path / "arm.urdf", tmp_path / "saved.json", in_sensor(
+        frame_id="tool0")
     arm.write_text(load_description().urdf)
-    payload = replace(in_sensor(), frame_id="tool0")
     saved.write_text(json.dumps(payload.to_json()))
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=domain)
-    nodes = [rclpy.create_node(name, context=context)
-             for name in ("robot_state_publisher", "refuses")]
+    nodes = [make_node("robot_state_publisher"), make_node("refuses")]
     for node in nodes:
         node.declare_parameter("robot_description", "")
     nodes[1].add_on_set_parameters_callback(lambda _: SetParametersResult(reason="not while I run"))
@@ -164,7 +162,6 @@ def test_a_payload_is_published_with_the_description_by_a_node_that_takes_it(
     printed = capsys.readouterr()
     assert got == status and said in printed.err and not printed.out
     texts = [node.get_parameter("robot_description").value for node in nodes]
-    rclpy.shutdown(context=context)
     assert bool(texts[0]) == (status == OK) and not texts[1]
     if texts[0]:
         before, after = (pin.computeTotalMass(pin.buildModelFromXML(text))
