@@ -79,9 +79,16 @@ docs: $(DOCS)/packages.stamp ## the documentation site, in build/docs
 	@source ./activate && PYTHONPATH= $(DOCS)/bin/python -m sphinx -q -W --keep-going -b html docs \
 	  build/docs && echo "open build/docs/index.html"
 
-lock: setup ## resolve requirements/*.txt into requirements/locked (Python 3.11 or later)
-	@source ./activate && python -m pip install --quiet uv==0.13.9 && \
-	  python scripts/lock_requirements.py
+# Each file with all that it needs, for every Python and machine, in the versions of those before it:
+# one release of ROS 2, or what builds the documentation, is installed beside the first three.
+lock: setup ## resolve requirements/*.txt into requirements/locked (--upgrade: UPGRADE=--upgrade)
+	@source ./activate && python -m pip install --quiet uv==0.13.9 && cd requirements && known= && \
+	  for name in build run dev jazzy kilted docs; do \
+	    python -m uv pip compile --quiet --universal --generate-hashes --no-annotate \
+	      --python-version 3.10 --custom-compile-command "make lock" $(UPGRADE) $$known \
+	      --output-file locked/$$name.txt $$name.txt; \
+	    case $$name in build|run|dev) known="$$known --constraint locked/$$name.txt";; esac; \
+	  done
 
 sbom: setup ## write sbom.cdx.json, the bill of materials of .venv (CycloneDX)
 	@.venv/bin/python -m venv .venv/sbom && .venv/sbom/bin/python -m pip install --quiet \
