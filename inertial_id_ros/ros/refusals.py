@@ -66,10 +66,10 @@ def compensated_otherwise(target: Target, before: Values, last: Mapping[str, Any
     mass = has.mass if not known else float(known.get(MASS) or 0.0)
     if not before and target.topic and has.name and not has.mass:
         yield (f"nothing is received on '{target.topic}' (or its type is not installed here), so "
-               "that it is not known which payload the driver compensates; remap it, or say which "
-               "one it is by precompensated.mass, .com and .inertia, or that it is 0 kg by an "
-               "empty precompensated.name, or set precompensated.source 'none' for a sensor of its "
-               "own")
+               "that the payload that the driver compensates is not known; remap it, start what "
+               "takes its place (docs/your_robot.md), or say in precompensated.mass, .com and "
+               ".inertia which one it is, by an empty .name that it is 0 kg, or by .source 'none' "
+               "that the sensor is not the driver's")
     elif abs(mass - has.mass) > max(LEAST, SHARE * mass):
         yield (f"the driver compensates a payload of {mass:.3f} kg, and precompensated.mass is "
                f"{has.mass:.3f} kg, so that the estimate is not of the whole; set "

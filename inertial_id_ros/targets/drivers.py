@@ -13,7 +13,6 @@ from ..errors import InertialIdError, InvalidData, InvalidSetting
 from ..estimate import Estimate
 from ..inertia import PARAMETER_NAMES, tensor_from_six
 from ..io.decoding import Interfaces, StateReader, inertia_numbers, payload_among
-from ..io.inputs import PAYLOADS
 from ..model.newton_euler import GRAVITY
 from ..settings import Settings
 from .target import COM, INERTIA, MASS, Plan, Target, Values, is_known, values_of
@@ -77,12 +76,12 @@ class UniversalRobots(Target):
     def _interfaces(self) -> Interfaces:
         """What whichever broadcaster runs says."""
         heard, states = self.robot.wait_for_message, StateReader()
-        names, values = PAYLOADS["state_interfaces"]
         if f"{self.robot.resolve(BROADCASTER)}/values" in self.robot.topics():
-            states.interfaces(heard(names.type, f"{BROADCASTER}/names", latched=True))
-            if found := states.interfaces(heard(values.type, f"{BROADCASTER}/values")):
+            states.interfaces(heard("control_msgs/msg/Keys", f"{BROADCASTER}/names", latched=True))
+            values = heard("control_msgs/msg/Float64Values", f"{BROADCASTER}/values")
+            if found := states.interfaces(values):
                 return found
-        return states.interfaces(heard(PAYLOADS["dynamic_joint_states"][-1].type, self.topic))
+        return states.interfaces(heard("control_msgs/msg/DynamicJointState", self.topic))
 
     def plan(self, payload: Estimate, before: Values) -> Plan:
         names, why = self.robot.request_fields(self.service), ""

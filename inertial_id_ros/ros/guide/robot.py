@@ -3,9 +3,7 @@
 and stopped where the node or the driver finds a fault."""
 
 import argparse
-import posixpath
 import time
-from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -69,7 +67,7 @@ class Robot:
         self._link, self._options = link, options
         self.recorder, self.scene = Recorder(link.settings), SceneWatch(link.client)
         self._said: dict[str, dict[str, Any]] = {}  # by the driver, by topic
-        self._states, self._controller = defaultdict[str, StateReader](StateReader), ""
+        self._states, self._controller = dict[str, StateReader](), ""
         now = link.node.get_clock().now
         for topic, messages in self.recorder.messages.items():
             link.node.create_subscription(
@@ -86,7 +84,7 @@ class Robot:
         """Subscribe to drivers and planning scenes that are there, of types that are installed."""
         scenes: Source = SCENE, "", lambda scene, _: self.scene.take(scene)
         for name, type_name in self._link.client.topics().items():
-            states = self._states[posixpath.dirname(name)]
+            states = self._states.setdefault(name.rpartition("/")[0], StateReader())
             for wanted, ending, read in (*SOURCES, scenes):
                 if (type_name == wanted and name.endswith(ending) and name not in self._said
                         and (kind := find_type(type_name)) is not None):
