@@ -35,8 +35,7 @@ TRANSFORMS = InputTopic("tf", "tf2_msgs/msg/TFMessage", "transform")
 STATIC_TRANSFORMS = InputTopic("tf_static", "tf2_msgs/msg/TFMessage", "transform", True)
 ROBOT_DESCRIPTION = InputTopic("robot_description.topic", "std_msgs/msg/String",
                                "robot description", True)
-# The payload that the driver compensates, as it states it, by precompensated.source: on the last of
-# these topics, to which the one before it belongs.
+# On which the driver states the payload that it compensates, by precompensated.source.
 _topic = partial(InputTopic, "precompensated.topic", content="compensated payload")
 PAYLOADS = {"inertia": (_topic("geometry_msgs/msg/InertiaStamped"),),
             "franka": (_topic("franka_msgs/msg/FrankaRobotState"),),
