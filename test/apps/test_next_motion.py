@@ -15,19 +15,14 @@ from inertial_id_ros.apps.excitation.arm import Arm, box_obstacle, floor, obstac
 from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner, violations
 from inertial_id_ros.apps.excitation.plan_excitation import main, robot_motion
-from inertial_id_ros.apps.simulation.cobot import (
-    SENSOR_FRAME,
-    ArmEngine,
-    Scenario,
-    load_description,
-)
+from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, ArmEngine, Scenario
 from inertial_id_ros.apps.simulation.motion import START_POSE, Sinusoid, Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.errors import InvalidData, InvalidModel
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
 from inertial_id_ros.settings import Settings
 
-URDF, BOX = load_description().urdf, np.array([[-0.06, -0.05, 0.0], [0.06, 0.05, 0.15]])
+URDF, BOX = Scenario().arm.urdf, np.array([[-0.06, -0.05, 0.0], [0.06, 0.05, 0.15]])
 WANTED = 0.5 * np.repeat([0.04, 0.003, 0.0005], [1, 3, 6])
 NOTHING = Knowledge.usual(Settings().replace({"wrench.sensor": "ati_gamma"}))
 LIMITS = MotionLimits()
@@ -239,7 +234,7 @@ def test_without_meshes_no_motion_is_planned(meshes: None, name: str) -> None:
 
 PERIOD = 8.0
 WIDE = MotionLimits(range=np.inf)
-NAMES = load_description().joint_names
+NAMES = Scenario().arm.joint_names
 START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
 
 
