@@ -144,14 +144,13 @@ class Swing(Term):
         mass = max(float(phi[0]), LIGHTEST)
         turned = rows.window.motion.rotation
         proper = rows.unfiltered[:, :3, :4] @ np.r_[1.0, phi[1:4] / mass]
-        pivot = (turned @ proper[..., None])[..., 0]
+        pivot = np.einsum("nij,nj->ni", turned[:, :2], proper)  # along the string it goes with it
         turn, damping = np.exp(values[:2]) * [2.0 * np.pi, 1.0]
         # By poles: `bilinear` of polynomials takes half as long as all else here.
         poles = np.roots([1.0, 2.0 * damping * turn, turn**2])
         b, a = zpk2tf(*bilinear_zpk([0.0, 0.0], poles, -1.0, 1.0 / BIN))
-        driven = lfilter(b, a, pivot, axis=0)  # from rest
-        driven[:, 2] = 0.0  # along the string it goes with the pivot; nor does gravity drive it
-        seen = mass * rows.smooth((driven[:, None] @ turned)[:, 0])
+        driven = lfilter(b, a, pivot, axis=0)  # from rest; gravity does not drive it
+        seen = mass * rows.smooth(np.einsum("ni,nij->nj", driven, turned[:, :2]))
         return static_wrench(values[2:], seen)
 
     def doubt(self, phi: Array, values: Array) -> Array:

@@ -95,7 +95,7 @@ class Course:
     @property
     def ready(self) -> int:
         """Bin before which motion and wrench are complete; 0 while there are not both."""
-        return min(self.history.end, self.history.wrench_end) if self._judged else 0
+        return min(self.history.end, self.history.newest // BIN_NS) if self._judged else 0
 
     @property
     def load(self) -> LoadInUse:

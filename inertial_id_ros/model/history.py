@@ -108,11 +108,6 @@ class History:
         part = self._wrench.between(first, end)
         return self._wrench[0][part], self._wrench[1][part]
 
-    @property
-    def wrench_end(self) -> int:
-        """Bin before which the wrench is complete."""
-        return self.newest // BIN_NS
-
     def window(self, end: int, seconds: float, marked: bool = True) -> Window:
         """The bins before `end`, at most so many seconds.
 
@@ -140,14 +135,14 @@ class History:
         The mean of a bin is that at the mean of its stamps, which at low rates is not its middle.
         """
         stamps, rows = self.samples(first * BIN_NS, (first + n) * BIN_NS)
-        number, late = np.divmod(stamps - first * BIN_NS, BIN_NS)
-        count = np.asarray(np.bincount(number, minlength=n), float)
+        edges = np.searchsorted(stamps, BIN_NS * np.arange(first, first + n + 1))
+        count = np.diff(edges).astype(float)
         some = np.flatnonzero(count)
         if not len(some):
             return np.zeros((n, rows.shape[1])), count
-        at = some + np.bincount(number, late, n)[some] / count[some] / BIN_NS - 0.5
-        out = np.stack([np.interp(np.arange(n), at, np.bincount(number, column, n)[some]
-                                  / count[some]) for column in rows.T], 1)
+        both = np.column_stack([(stamps - first * BIN_NS) / BIN_NS - 0.5, rows])
+        at, *means = (np.add.reduceat(both, edges[some]) / count[some, None]).T
+        out = np.stack([np.interp(np.arange(n), at, column) for column in means], 1)
         hole = np.flatnonzero(count == 0)
         after = np.searchsorted(some, hole)
         gap = some[np.minimum(after, len(some) - 1)] - some[np.maximum(after - 1, 0)]

@@ -7,7 +7,7 @@ of its spectrum; leaving out the fast ones is the low-pass.
 
 from collections.abc import Callable
 from copy import copy
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.fft import dct, idct
@@ -16,7 +16,7 @@ from scipy.special import chdtri
 
 from ..motion.motion import BIN, Array
 from .history import Window
-from .newton_euler import GRAVITY, regressor, regressor_of, rotation, skew
+from .newton_euler import GRAVITY, linear_regressor, regressor_of, rotation, skew
 from .setup import Setup, low_pass
 
 HALF = 10  # bins, of the smoothing kernel
@@ -77,9 +77,11 @@ class Rows:
         if not self.n:
             return
         self.lost = sum(s.n for s in stretches(window.used)) / self.n
-        motion = window.motion
-        self.unfiltered = regressor_of(motion)
-        self.steady = self.smooth(low_pass(self.unfiltered, setup.filter))
+        motion, omega = window.motion, window.motion.omega
+        bins = np.hstack([motion.acceleration, motion.alpha, *(
+            part.reshape(-1, 9) for part in (omega[:, :, None] * omega[:, None],
+                                             motion.rotation.transpose(0, 2, 1)))])
+        slow = self.smooth(low_pass(bins, setup.filter))
         self.rotation, self.place = self.smooth(motion.rotation), self.smooth(motion.position)
         self.p = self.place - self.place.mean(0)
         self.index = np.concatenate([s.first + STEP * np.arange(s.n) for s in self.stretches])
@@ -88,25 +90,21 @@ class Rows:
             np.arange(s.size) / (2.0 * BIN * STEP * s.n) for s in self.stretches])
         self.gain = _gain(self.frequency)
         self._turn(setup)
-        self.level = self.modes(self.smooth(low_pass(
-            motion.rotation.transpose(0, 2, 1), setup.filter)))
-        self.upright = self.modes(self.steady) - self._noise_of_motion()
+        modes = self.modes(slow)
+        # Noise of the encoders, by which a load seems lighter than it is, is left out: of each mode
+        # of accelerations counts the share of its power that is signal (Wiener).
+        modes[:, :6] *= np.repeat(self._per_stretch(
+            self.smooth(bins[:, :6]), partial(_share_of_signal, rise=window.rise)), 3, axis=1)
+        self.level = modes[:, 15:].reshape(-1, 3, 3)
+        for part in (slow, modes):
+            part[:, :3] -= part[:, 15:].reshape(-1, 3, 3) @ GRAVITY
+        self.steady, self.upright = (linear_regressor(part[:, :15]) for part in (slow, modes))
         self._apply(setup)
 
-    def _noise_of_motion(self) -> Array:
-        """What noise of the encoders adds to the modes of the regressor (k, 6, 10).
-
-        Accelerations of a slow motion are nothing but noise at higher frequencies; a load that is
-        multiplied with noise seems lighter than it is. Of each mode this is the share of its power
-        that is no signal (Wiener), where the noise is that of the highest frequencies.
-        """
-        motion = self.window.motion
-        bins = np.concatenate([motion.acceleration, motion.alpha], 1)
-        share = self._per_stretch(self.smooth(bins), partial(
-            _share_of_signal, rise=self.window.rise))
-        noise = self.modes(self.smooth(low_pass(bins, self.setup.filter))) * (
-            1.0 - np.repeat(share, 3, axis=1))
-        return regressor(noise[:, :3], np.zeros((len(noise), 3)), noise[:, 3:])
+    @cached_property
+    def unfiltered(self) -> Array:
+        """Regressor (b, 6, 10) of each bin."""
+        return regressor_of(self.window.motion)
 
     def _turn(self, setup: Setup) -> None:
         """How the acceleration changes by turned and by bent joints."""
@@ -157,16 +155,16 @@ class Rows:
 
     def back(self, modes: Array) -> Array:
         """Rows (n, ...) of modes (k, ...)."""
-        at = np.cumsum([s.size for s in self.stretches])[:-1]
-        return np.concatenate([idct(part, n=s.n, norm="ortho", axis=0) for part, s in zip(
-            np.split(modes, at), self.stretches, strict=True)])
+        return self._per_stretch(
+            modes, lambda part, s: idct(part, n=s.n, norm="ortho", axis=0), "size")
 
     def rates(self, rows: Array) -> Array:
         """Time derivatives (n, ...) of values in each row, per second; never across a gap."""
         return self._per_stretch(rows, lambda part, _: np.gradient(part, STEP * BIN, axis=0))
 
-    def _per_stretch(self, rows: Array, function: Callable[[Array, Stretch], Array]) -> Array:
-        at = np.cumsum([s.n for s in self.stretches])[:-1]
+    def _per_stretch(self, rows: Array, function: Callable[[Array, Stretch], Array],
+                     length: str = "n") -> Array:
+        at = np.cumsum([getattr(s, length) for s in self.stretches])[:-1]
         return np.concatenate([function(part, s) for part, s in zip(
             np.split(rows, at), self.stretches, strict=True)])
 
@@ -178,7 +176,8 @@ class Rows:
 
 def _share_of_signal(rows: Array, stretch: Stretch, rise: tuple[int, int]) -> Array:
     """Share (k, 2) of signal in the power of each mode of accelerations and of angular
-    accelerations (n, 6), whose noise rises with these powers of the frequency."""
+    accelerations (n, 6), whose noise is that of the highest frequencies and rises with these
+    powers of the frequency."""
     f = np.arange(stretch.n)[:, None] / (2.0 * STEP * BIN * stretch.n)
     power = np.square(dct(rows, norm="ortho", axis=0)).reshape(-1, 2, 3)
     shape = f ** np.array(rise) * _gain(f[:, 0])[:, None] + 1e-12

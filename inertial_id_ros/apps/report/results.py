@@ -185,7 +185,7 @@ def prediction_of(identifier: Identifier, outcomes: Sequence[Outcome], origin: i
     estimate before it among outcomes, oldest first; None: it has none; origin: stamp of the start
     [ns]."""
     history, tool = identifier.course.history, identifier.beliefs.tool
-    window = history.window(min(history.end, history.wrench_end), LONGEST)
+    window = history.window(identifier.course.ready, LONGEST)
     motion, n = window.motion, len(window.used)
     if not n or identifier.settings.load.source != "wrench":
         return None
