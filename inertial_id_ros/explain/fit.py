@@ -18,6 +18,7 @@ from .terms import Term, Values
 VAGUE = np.r_[30.0, np.full(3, 5.0), np.full(6, 3.0)]  # deviations of phi before the data
 LIGHTEST = 0.05  # kg: what is relative to the mass takes at least this
 ROUNDS, CLOSE = 6, 0.3  # a change of phi, in deviations, which ends them
+LINEAR = 3.0  # deviations: usual terms are linear in so small a change
 FIRST_SCALE, CHANGE = 0.3, 10.0  # of a prior; in a round, and from the first to the least one
 LATEST = 0.3  # s
 EPS = float(np.finfo(float).eps)
@@ -70,11 +71,6 @@ def setup_of(values: Values, terms: Sequence[Term]) -> Setup:
     return Setup(values.get("tilt", np.zeros(2)), delay, own[0] if own else ())
 
 
-def first_scale(term: Term) -> float:
-    """The scale of a prior at which rounds begin."""
-    return FIRST_SCALE if np.isfinite(term.strength) else 1.0
-
-
 def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = None,
         given: Mapping[str, Array] | None = None, rounds: int = ROUNDS, is_near: bool = False
         ) -> Fit:
@@ -88,7 +84,7 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
     """
     terms = tuple(sorted(terms, key=lambda term: term.place))
     values: Values = {term.name: term.mean for term in terms}
-    scales = {term.name: first_scale(term) for term in terms}
+    scales = {term.name: FIRST_SCALE if np.isfinite(term.strength) else 1.0 for term in terms}
     if start is not None:
         values.update({k: v for k, v in start.values.items()
                        if k in values and v.shape == values[k].shape})
@@ -99,19 +95,21 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
         np.zeros(10) if start is None else start.phi, *[values[t.name] for t in terms]]), prior)
     mean, spread, least = noise.strengths_before(prior.sheet, rows.time[-1] - rows.time[0])
     log = mean if start is None else start.solution.log_noise
-    solution, gained = system.solve(log, scales), np.inf
+    solution, gained, moved = system.solve(log, scales), np.inf, np.inf
+    is_usual = is_near and not any(term.odds for term in terms)
     for number in range(rounds):
-        if number:
+        x = system.x
+        if is_usual and moved < LINEAR:  # only noise and scales change
+            x = solution.x
+        elif number:
             system, gained = _stepped(system, solution.x, log, scales, prior)
-            solution = system.solve(log, scales)
-        log = solution.strengths(mean, spread)
-        scales = system.learnt_scales(solution, scales)
+            x, solution = system.x, system.solve(log, scales)
+        log, scales = solution.strengths(mean, spread), system.learnt_scales(solution, scales)
         solution = system.solve(log, scales)
-        step = solution.x[:10] - system.x[:10]
-        moved = abs(step @ np.linalg.solve(solution.covariance[:10, :10], step))
-        is_close = np.sqrt(moved) < CLOSE and (number or is_near)
-        if is_close or gained < SETTLED:  # or a flat valley, as of an arm at rest
-            break
+        step = solution.x[:10] - x[:10]
+        moved = np.sqrt(abs(step @ np.linalg.solve(solution.covariance[:10, :10], step)))
+        if gained < SETTLED or (moved < CLOSE and (number or is_near)):
+            break  # or a flat valley, as of an arm at rest
     stretched = ((t.strength, scales[t.name] ** 2) for t in terms
                  if np.isfinite(t.strength) and scales[t.name] > 1.0)
     evidence = solution.evidence - 0.5 * float(np.square((log - mean) / spread).sum()) - sum(
@@ -256,8 +254,7 @@ def promise(best: Fit, term: Term, values: Array) -> tuple[float, Array]:
     """Logarithm of what one more term gains in evidence beside a fit, being linear about values;
     all else is linear, too, and the noise as it is. And the values, of which those in which the
     effect is linear are at their best."""
-    load, solution = best.rows.A @ best.phi, best.solution
-    sd = term.sd * first_scale(term)
+    load, solution, sd = best.rows.A @ best.phi, best.solution, term.sd
     effect, u = term.effect(best.rows, best.phi, values, load), (values - term.mean) / sd
     columns = np.concatenate([effect.slopes * sd, effect.wrench[..., None]], 2)
     flat = (columns * solution.weight[..., None]).reshape(-1, len(u) + 1)
