@@ -14,11 +14,12 @@ by their evidence (Laplace); without a shape, balls of several sizes. Errors of 
 Gaussian slack beside the density. Intervals are those of the widest prior.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ..geometry.density_prior import (
     MASS_SD,
@@ -48,12 +49,14 @@ class Mode(NamedTuple):
     Attributes:
         phi: (10,), slack included; inside: (10,) of the density alone, always consistent.
         covariance: (10, 10) of phi; evidence: its logarithm.
+        found: (r,) states of its search, those of the density times the width.
     """
 
     phi: Array
     inside: Array
     covariance: Array
     evidence: float
+    found: Array
 
 
 class Density(Estimator):
@@ -93,15 +96,16 @@ class Density(Estimator):
         loose = replace(prior, slack=prior.wide_slack + shape_covariance(
             shape, pilot, self.settings.shape))
         odds = np.log(WIDTHS) * (0.0 if shape.bounding else -EVEN)
-        modes = [find_mode(information, vector, loose, WIDTHS[0], -LOG_ODDS),
-                 *(find_mode(information, vector, prior, w, odds[k]) for k, w in enumerate(WIDTHS))]
+        modes = [find_mode(information, vector, loose, WIDTHS[0], -LOG_ODDS)]
+        for own, width in zip(odds, WIDTHS, strict=True):
+            modes.append(find_mode(information, vector, prior, width, own, modes[-1].found))
         phi, _ = average_modes(modes)
         gap = modes[0].phi - phi
         return Solution(phi, _symmetric(modes[0].covariance + np.outer(gap, gap)))
 
 
 def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,
-              odds: float = 0.0) -> Mode:
+              odds: float = 0.0, near: Array | None = None) -> Mode:
     """The most probable density of one width, to 1e-2 standard deviations, and its slack.
 
     phi is that of the density plus an error e of covariance ``S = m0^2 slack``: the density sees
@@ -110,6 +114,7 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
     Args:
         information, vector: (10, 10) and (10,) of the data.
         odds: logarithm of the odds of this prior before the data.
+        near: what was found with another width, from which to search; None: an even density.
     """
     mass = max(float(vector[0] / information[0, 0]), 1e-3)  # [kg] by the force alone
     slack = mass**2 * prior.slack
@@ -117,7 +122,7 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
     seen, seen_vector = _symmetric(shrink @ information), shrink @ vector
     # The same for all widths, not for all shapes.
     beside = 0.5 * float(vector @ slack @ seen_vector + np.linalg.slogdet(shrink)[1])
-    search = _Search(seen, seen_vector, prior, width, mass)
+    search = _Search(seen, seen_vector, prior, width, mass, near)
     for _ in range(MAX_STEPS):
         if search.step() < EPSILON:  # squared distance in standard deviations
             break
@@ -127,7 +132,8 @@ def find_mode(information: Array, vector: Array, prior: DensityPrior, width: flo
     half = np.linalg.solve(root, upper) @ shrink
     error = slack @ (shrink @ (vector - information @ search.phi))
     return Mode(search.phi + error, search.phi, half.T @ half + shrink.T @ slack,
-                odds + beside - search.value - float(np.log(root.diagonal()).sum()))
+                odds + beside - search.value - float(np.log(root.diagonal()).sum()),
+                np.r_[width * search.states[:-1], search.states[-1]])
 
 
 def average_modes(modes: list[Mode]) -> tuple[Array, Array]:
@@ -153,15 +159,16 @@ class _Search:
     """
 
     def __init__(self, information: Array, vector: Array, prior: DensityPrior, width: float,
-                 mass: float) -> None:
+                 mass: float, near: Array | None) -> None:
         self._information, self._vector = information, vector
         self._modes = np.column_stack([width * prior.modes,
                                        np.full(len(prior.volumes), MASS_SD)])
         self._moments = mass * prior.columns * prior.volumes  # of an even density at each node
-        self._move_to(np.zeros(self._modes.shape[1]))
+        self._move_to(np.zeros(self._modes.shape[1]) if near is None else np.r_[
+            near[:-1] / width, near[-1]])
 
     def _move_to(self, states: Array) -> None:
-        self._states, density = states, np.exp(self._modes @ states)
+        self.states, density = states, np.exp(self._modes @ states)
         self.phi, self._columns = self._moments @ density, self._moments * density
         self.slope = self._columns @ self._modes
         self._pull = self._information @ self.phi - self._vector
@@ -171,22 +178,19 @@ class _Search:
         """Move to a better point by a damped Newton step, see the module; the squared decrement of
         Gauss-Newton, 0 where there is none."""
         seen = self._information @ self.slope
-        gradient = self.slope.T @ self._pull + self._states
+        gradient = self.slope.T @ self._pull + self.states
         hessian = self.slope.T @ seen + np.eye(len(gradient))
-        change = -np.linalg.solve(hessian, gradient)
+        factor = cho_factor(hessian, check_finite=False)
+        change = -cho_solve(factor, gradient, check_finite=False)
         weights = (self._pull + seen @ change) @ self._columns
         curved = hessian + (self._modes.T * weights) @ self._modes
-        try:
-            np.linalg.cholesky(curved)
-        except np.linalg.LinAlgError:  # indefinite
-            curved = hessian
-        inverse = np.linalg.inv(curved)
-        ahead = -inverse @ gradient
+        with suppress(np.linalg.LinAlgError):  # it is indefinite
+            factor = cho_factor(curved, check_finite=False)
+        ahead = -cho_solve(factor, gradient, check_finite=False)
         ahead *= min(1.0, _LARGEST_STEP / np.abs(self._modes @ ahead).max())
         while np.abs(ahead).max() > EPSILON:
-            bent = self._columns @ np.expm1(self._modes @ ahead) - self.slope @ ahead
-            back = inverse @ (self.slope.T @ (self._information @ bent))
-            if self._accept(ahead) or self._accept(ahead - back):
+            if self._accept(ahead) or self._accept(ahead - cho_solve(factor, seen.T @ (
+                    self._columns @ np.expm1(self._modes @ ahead) - self.slope @ ahead))):
                 return -float(gradient @ change)
             ahead *= 0.5
         return 0.0
@@ -199,9 +203,9 @@ class _Search:
         moved = self._columns @ np.expm1(growth)
         # From differences: both values are huge.
         decrease = -float(moved @ (self._pull + 0.5 * (self._information @ moved))
-                          + change @ (self._states + 0.5 * change))
+                          + change @ (self.states + 0.5 * change))
         if decrease > 0.0:
-            self._move_to(self._states + change)
+            self._move_to(self.states + change)
         return decrease > 0.0
 
 
