@@ -14,12 +14,12 @@ by their evidence (Laplace); without a shape, balls of several sizes. Errors of 
 Gaussian slack beside the density. Intervals are those of the widest prior.
 """
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dposv, dpotrs
 
 from ..geometry.density_prior import (
     MASS_SD,
@@ -180,17 +180,16 @@ class _Search:
         seen = self._information @ self.slope
         gradient = self.slope.T @ self._pull + self.states
         hessian = self.slope.T @ seen + np.eye(len(gradient))
-        factor = cho_factor(hessian, check_finite=False)
-        change = -cho_solve(factor, gradient, check_finite=False)
+        change = -np.linalg.solve(hessian, gradient)
         weights = (self._pull + seen @ change) @ self._columns
         curved = hessian + (self._modes.T * weights) @ self._modes
-        with suppress(np.linalg.LinAlgError):  # it is indefinite
-            factor = cho_factor(curved, check_finite=False)
-        ahead = -cho_solve(factor, gradient, check_finite=False)
+        root, ahead, is_indefinite = dposv(curved, -gradient)
+        if is_indefinite:
+            root, ahead, _ = dposv(hessian, -gradient)
         ahead *= min(1.0, _LARGEST_STEP / np.abs(self._modes @ ahead).max())
         while np.abs(ahead).max() > EPSILON:
-            if self._accept(ahead) or self._accept(ahead - cho_solve(factor, seen.T @ (
-                    self._columns @ np.expm1(self._modes @ ahead) - self.slope @ ahead))):
+            if self._accept(ahead) or self._accept(ahead - dpotrs(root, seen.T @ (
+                    self._columns @ np.expm1(self._modes @ ahead) - self.slope @ ahead))[0]):
                 return -float(gradient @ change)
             ahead *= 0.5
         return 0.0

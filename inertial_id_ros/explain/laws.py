@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
-from scipy.signal import bilinear_zpk, lfilter, zpk2tf
+from scipy.signal import lfilter
 
 from ..inertia import point_columns
 from ..model.newton_euler import GRAVITY, static_wrench
@@ -146,9 +146,9 @@ class Swing(Term):
         proper = rows.unfiltered[:, :3, :4] @ np.r_[1.0, phi[1:4] / mass]
         pivot = np.einsum("nij,nj->ni", turned[:, :2], proper)  # along the string it goes with it
         turn, damping = np.exp(values[:2]) * [2.0 * np.pi, 1.0]
-        # By poles: `bilinear` of polynomials takes half as long as all else here.
-        poles = np.roots([1.0, 2.0 * damping * turn, turn**2])
-        b, a = zpk2tf(*bilinear_zpk([0.0, 0.0], poles, -1.0, 1.0 / BIN))
+        once = np.array([1.0, -1.0]) * 2.0 / BIN  # the bilinear transform of s (1 + 1/z)
+        b, none = -np.convolve(once, once), np.ones(2)
+        a = -b + 2.0 * damping * turn * np.convolve(once, none) + turn**2 * np.convolve(none, none)
         driven = lfilter(b, a, pivot, axis=0)  # from rest; gravity does not drive it
         seen = mass * rows.smooth(np.einsum("ni,nij->nj", driven, turned[:, :2]))
         return static_wrench(values[2:], seen)

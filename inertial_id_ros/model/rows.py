@@ -7,7 +7,7 @@ of its spectrum; leaving out the fast ones is the low-pass.
 
 from collections.abc import Callable
 from copy import copy
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 from scipy.fft import dct, idct
@@ -194,6 +194,7 @@ def _gain(frequency: Array) -> Array:
     return np.asarray(np.square(np.cos(turn) @ _kernel(0.0)[1:-1]))
 
 
+@lru_cache(maxsize=64)
 def _kernel(shift: float) -> Array:
     """Hann weights at -HALF - 1 to HALF + 1 bins, moved by part of a bin; their sum is one."""
     x = np.arange(-HALF - 1, HALF + 2) - shift
