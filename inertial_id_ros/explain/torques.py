@@ -1,9 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What explains joint torques beside an identified robot: a payload, and the robot's errors.
 
-One linear fit, whose noise is that of independent rows which say as much as what it leaves. Where a
-joint stands or turns back, its friction may be anything between the two directions': such rows are
-scaled down as if that were noise.
+A linear fit, steady or of a payload that pours, whose noise is that of independent rows which say
+as much as what it leaves. Where a joint stands or turns back, its friction may be anything between
+the two directions': such rows are scaled down as if that were noise.
 """
 
 from typing import NamedTuple
@@ -11,16 +11,20 @@ from typing import NamedTuple
 import numpy as np
 
 from ..model.history import Window
-from ..model.rows import HALF, stretches
+from ..model.rows import HALF, STEP, stretches
 from ..model.setup import Setup
-from ..motion.motion import Array
+from ..motion.motion import BIN, Array
 from ..robot.least_squares import equivalent_white_noise, friction_weight
 from ..robot.robot_file import LoadColumns, TorqueLoad
 from .contradictions import SIGNIFICANT, Reason
 from .fit import VAGUE
+from .laws import Pouring
 from .residual import LARGE
+from .terms import DECIDED
 
 KERNEL = np.hanning(2 * HALF + 3) / (HALF + 1)  # bins, as long as that of a wrench
+EVERY = 2.0  # s, in which a payload that pours changes by a share, and its centre by [m], of about
+CHANGE = Pouring(False).sd[1:5]
 ROUNDS, LEAST = 3, 1e-3  # of the noise; of the robot's own: what rows leave at least
 UNEXPLAINED = 0.3  # share of the payload's torques that the right robot may leave
 OPPOSITE, LOADED = -0.5, 10.0  # of the robot's own torque; noises that this must reach to be judged
@@ -30,8 +34,8 @@ class TorqueExplanation(NamedTuple):
     """The payload in the torques of a window.
 
     Attributes:
-        phi, covariance: (10,), (10, 10), the robot's errors marginalised; wide: the same, as there
-            is no other scale.
+        phi, covariance: (10,), (10, 10) of now, the robot's errors marginalised; wide: the same,
+            as there is no other scale.
         residual: (j,) root mean square that is left [N m]; rows: (r, j, 11) ``[A | torque]``,
             each scaled by its weight.
         refused: why the payload cannot be true; named: kinds and numbers of findings.
@@ -58,35 +62,91 @@ class Torques(NamedTuple):
     zero_moved: bool
 
 
+class Fitted(NamedTuple):
+    """A fit of r rows: values in units of their priors, those of the payload first, with their
+    covariance; weight (r, j) of rows, and residual (r, j), so weighed [N m]; noise (j,) that was
+    found; cost: minus the logarithm of the evidence."""
+
+    values: Array
+    covariance: Array
+    weight: Array
+    residual: Array
+    noise: Array
+    cost: float
+
+    @property
+    def phi(self) -> Array:
+        """(10,) of the payload."""
+        return VAGUE * self.values[:10]
+
+
 def explain_torques(window: Window, torques: Torques) -> TorqueExplanation:
     """Explain the torques of a window, whose samples are rows of the load; it has rows."""
-    load = torques.load
-    parts = [stretch.smooth(window.wrench, KERNEL, 0) for stretch in stretches(window.used)]
+    load, some = torques.load, stretches(window.used)
+    parts = [stretch.smooth(window.wrench, KERNEL, 0) for stretch in some]
     rows = load.columns(np.concatenate([
         0.25 * part[:-2] + 0.5 * part[1:-1] + 0.25 * part[2:] for part in parts]))
-    noise: Array = load.robot.noise
-    least, phi = LEAST * noise, np.zeros(10)
-    weight = friction_weight(rows.sign, load.friction / noise)
-    full = np.maximum(np.sqrt(np.mean(weight**2, axis=0)), LEAST)  # of a row that is not scaled
     # A zero that has moved may be anywhere within what was measured.
-    zeros = np.broadcast_to(np.diag(np.abs(rows.torque).max(0)), (len(weight), *2 * (load.joints,)))
-    for _ in range(ROUNDS):
-        errors = rows.errors + (rows.own + rows.A @ phi)[..., None] * load.in_proportion
-        X = np.concatenate([rows.A * VAGUE, errors, *[zeros][:torques.zero_moved]], axis=2)
-        whitened = (X * (weight / noise)[..., None]).reshape(-1, X.shape[2])
-        unit = np.linalg.inv(whitened.T @ whitened + np.eye(X.shape[2]))
-        u = unit @ (whitened.T @ (rows.torque * weight / noise).ravel())
-        left = (rows.torque - X @ u) * weight
-        noise = np.maximum(equivalent_white_noise(left, least) / full, least)
-        phi = VAGUE * u[:10]
-    covariance = unit[:10, :10] * VAGUE * VAGUE[:, None]
-    residual = np.sqrt(np.mean(left**2, axis=0))
+    zeros = np.diag(np.abs(rows.torque).max(0))[:, :load.joints * torques.zero_moved]
+    zeros = np.broadcast_to(zeros, (len(rows.torque), *zeros.shape))
+    fit, named = _fitted(rows, load, zeros), tuple[Reason, ...]()
+    if (np.square(fit.residual).mean(0) > np.square(load.robot.noise)).any():
+        age = BIN * (len(window.used) - np.concatenate([
+            stretch.first + STEP * np.arange(1, stretch.n - 1) for stretch in some]))
+        fit, named = _walking(rows, load, zeros, age, fit)
+    phi, residual = fit.phi, np.sqrt(np.mean(fit.residual**2, axis=0))
+    covariance = fit.covariance[:10, :10] * VAGUE * VAGUE[:, None]
     reasons = _judge(load, rows, residual, phi, float(np.sqrt(covariance[0, 0])))
     is_mild = any(name == "robot_wrong.residual" for name, _ in reasons)
-    plain = np.concatenate([rows.A, (rows.A @ phi)[..., None]], axis=2) * weight[..., None]
-    plain[..., 10] += left
+    plain = np.concatenate([rows.A, (rows.A @ phi)[..., None]], axis=2) * fit.weight[..., None]
+    plain[..., 10] += fit.residual
     return TorqueExplanation(phi, covariance, phi, covariance, residual, plain,
-                             () if is_mild else reasons, reasons if is_mild else ())
+                             () if is_mild else reasons, named + reasons if is_mild else named)
+
+
+def _fitted(rows: LoadColumns, load: TorqueLoad, more: Array, known: Fitted | None = None
+            ) -> Fitted:
+    """The fit of payload, further columns (r, j, k) and the robot's errors; known: a fit whose
+    noise is that of this one."""
+    own, phi = load.robot.noise, np.zeros(10) if known is None else known.phi
+    noise = own if known is None else np.maximum(known.noise, own)
+    weight = friction_weight(rows.sign, load.friction / own)
+    full = np.maximum(np.sqrt(np.mean(weight**2, axis=0)), LEAST)  # of a row that is not scaled
+    for _ in range(ROUNDS if known is None else 1):
+        errors = rows.errors + (rows.own + rows.A @ phi)[..., None] * load.in_proportion
+        X = np.concatenate([rows.A * VAGUE, more, errors], axis=2)
+        whitened = (X * (weight / noise)[..., None]).reshape(-1, X.shape[2])
+        normal = whitened.T @ whitened + np.eye(X.shape[2])
+        unit = np.linalg.inv(normal)
+        u = unit @ (whitened.T @ (rows.torque * weight / noise).ravel())
+        left = (rows.torque - X @ u) * weight
+        cost = 0.5 * float(np.square(left / noise).sum() + u @ u + np.linalg.slogdet(normal)[1])
+        noise = np.maximum(equivalent_white_noise(left, LEAST * own) / full, LEAST * own)
+        phi = VAGUE * u[:10]
+    return Fitted(u, unit, weight, left, noise, cost)
+
+
+def _walking(rows: LoadColumns, load: TorqueLoad, zeros: Array, age: Array, steady: Fitted
+             ) -> tuple[Fitted, tuple[Reason, ...]]:
+    """The fit of a payload that pours or slides, and its finding; or the steady one, where that is
+    as likely.
+
+    phi is that of now: in each stretch of `EVERY` seconds before, a share of it and its first
+    moments have changed evenly; age: (r,) of rows [s].
+    """
+    begin, mass = np.arange(0.0, age[0], EVERY), abs(float(steady.phi[0]))
+    before = np.clip((age[:, None] - begin) / EVERY, 0.0, 1.0)
+    unit = CHANGE * np.concatenate([(rows.A @ steady.phi)[..., None], mass * rows.A[..., 1:4]], 2)
+    columns = -(before[:, None, :, None] * unit[:, :, None]).reshape(*zeros.shape[:2], -1)
+    columns = np.concatenate([columns, zeros], axis=2)
+    known = _fitted(rows, load, columns)
+    fit = _fitted(rows, load, columns, known)
+    if fit.cost + DECIDED > _fitted(rows, load, zeros, known).cost:
+        return steady, ()
+    values, sd = fit.values[10:14], np.sqrt(np.diag(fit.covariance)[10:14])
+    rate = CHANGE / EVERY * values * (np.abs(values) > 2.0 * sd)
+    return fit, (("payload_walks", {"mass_rate": mass * float(rate[0]),
+                                    "speed": float(np.linalg.norm(rate[1:]))}),)
 
 
 def _judge(load: TorqueLoad, rows: LoadColumns, residual: Array, phi: Array, sd: float

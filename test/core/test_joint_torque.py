@@ -203,6 +203,17 @@ def test_a_payload_released_exchanged_or_gripped_is_found(
         assert_mass(run, after * MASS)
 
 
+@pytest.mark.parametrize("last", [0.7, 1.4])
+def test_a_payload_that_pours_is_named_and_its_mass_is_that_of_now(
+        exact: Path, payload: Array, last: float) -> None:
+    share = np.interp(TIMES, [2.0, 9.0], [1.0, last])
+    run = play(exact, share[:, None] * payload)
+    assert run.first["payload_walks"] < 4.2 - AT
+    for found in run.fresh(4.2):
+        mass = MASS * float(np.interp(1e-9 * (found.stamp_ns - START), TIMES, share))
+        assert abs(found.report[0] - mass) < max(0.03 * mass, 3.0 * found.sigma[0])
+
+
 def test_a_zero_that_moves_is_found_and_estimated(exact: Path, payload: Array) -> None:
     run = play(exact, payload + AFTER * [0.0, 6.0, -4.0, 2.0, 0.0, 0.0])
     assert run.first["contact"] < 0.5  # not called by its name yet, but left out
