@@ -147,6 +147,9 @@ SETUP = {
         "error", "the best mass is {mass:.3f} kg, load.reference_mass is {reference:.3f} kg: "
         "{ratio:.3g} times as much", "correct load.reference_mass, units, gain or sign "
         "of the wrench, or precompensated.*; is this the body?", EVERYTHING),
+    "shape_contradicted": Kind(
+        "warning", "no body in the shape fits: the nearest is {deviations:.0f} deviations off",
+        "correct shape.*, or the frame in which it is given", MASS | COM | INERTIA),
     "load_unexplained": Kind(
         "warning", "nothing has explained the wrench for {seconds:.0f} s: {force:.2g} N remain",
         "is anything touching the payload? check sensor frame and gravity frame", PRESENT),

@@ -71,23 +71,26 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
         explained = explain_torques(window, torques)
         refused = explained.refused
     outcome: Outcome
+    by_shape: tuple[Reason, ...] = ()
     if refused:
         outcome = NoEstimate(stamp, basis.frame, made(*refused[0]).text, is_finding=True)
     else:
-        outcome = _outcome(explained, window, stamp, basis, begun)
+        outcome, by_shape = _outcome(explained, window, stamp, basis, begun)
     doubt = "load_unexplained" if refused or surprise > LARGE else ""
     doubt = next((kind for kind, _ in explained.named if kind in SILENCING), doubt)
-    return Conclusion(outcome, explained, (*explained.named, *refused), bool(refused), doubt)
+    return Conclusion(outcome, explained, (*explained.named, *refused, *by_shape), bool(refused),
+                      doubt)
 
 
 def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis, begun: float
-             ) -> Outcome:
-    """The estimate that follows from an explanation; begun: time at which it was [s]."""
+             ) -> tuple[Outcome, tuple[Reason, ...]]:
+    """The estimate that follows from an explanation, and why its shape cannot be true; begun: time
+    at which it was [s]."""
     settings, tool = basis.settings, basis.beliefs.tool
-    phi, covariance = solve(explained, basis)
+    phi, covariance, by_shape = solve(explained, basis)
     if phi is None or not is_consistent(phi):
         return NoEstimate(stamp, basis.frame, "no body fits the data yet: move more",
-                          needs_motion=True)
+                          needs_motion=True), ()
     if tool is None and basis.beliefs.compensated is None:
         covariance = widened(phi, covariance, float(explained.wide_phi[0]),
                              float(np.sqrt(explained.wide_covariance[0, 0])))
@@ -114,7 +117,7 @@ def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis, beg
         samples=round(float(window.count[window.used].sum())),
         window=BIN * float(window.used.sum()), min_eigenvalue=min_eigenvalue(phi),
         solve_time=time.perf_counter() - begun, tool_apart=tool is not None, mass_rate=rate,
-        com_speed=speed)
+        com_speed=speed), by_shape
 
 
 def _alignment(values: dict[str, Array]) -> Array:

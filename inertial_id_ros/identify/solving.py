@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import NotEnoughData
+from ..explain.contradictions import Reason, of_shape
 from ..explain.explain import Explanation
 from ..explain.fit import Fit
 from ..explain.torques import TorqueExplanation
@@ -44,10 +45,11 @@ def plain_rows(fit: Fit, apart: Array) -> tuple[Array, ...]:
     return full, gravity, weight, np.sqrt(solution.variance.mean(0)), bias.sd
 
 
-def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
+def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array, tuple[Reason, ...]]:
     """phi (10,) of the payload by the configured estimator, with noise as the data tell it; None
     where there is none. The tool, and what the driver compensates, are taken out before. And its
-    covariance (10, 10) with noise as of the data sheet, widened by what the two answers differ."""
+    covariance (10, 10) with noise as of the data sheet, widened by what the two answers differ; and
+    why the shape cannot be true, which widens it, too."""
     beliefs, estimator, settings = basis.beliefs, basis.estimator, basis.settings
     apart: Array = np.zeros(10)
     more: Array = np.zeros((10, 10))
@@ -60,18 +62,20 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array]:
         nothing = nothing_beside(beliefs.tool, explained.wide_phi - apart,
                                  explained.wide_covariance + more, settings.wrench.gain_error)
         if nothing is not None:
-            return nothing
+            return *nothing, ()
     own = Problem.from_estimate(explained.phi - apart, explained.covariance + more)
     wide = Problem.from_estimate(explained.wide_phi - apart, explained.wide_covariance + more)
     try:
         answer = estimator.solve(_with_rows(own, explained, basis, apart), beliefs.shape)
         if settings.estimator.method == "ols":  # which has no interval of its own
-            return answer.phi, np.linalg.inv(wide.information)
+            return answer.phi, np.linalg.inv(wide.information), ()
         widest = estimator.solve(replace(wide, noise=own.noise), beliefs.shape)
     except NotEnoughData:
-        return None, more
-    gap = widest.phi - answer.phi
-    return answer.phi, widest.covariance + np.outer(gap, gap)
+        return None, more, ()
+    gap, off = widest.phi - answer.phi, wide.matrix @ widest.phi - wide.target
+    found = of_shape(float(off @ off)) if beliefs.shape is not None else ()
+    away = bool(found) * (answer.phi + apart - explained.wide_phi)
+    return answer.phi, widest.covariance + np.outer(gap, gap) + np.outer(away, away), found
 
 
 def _with_rows(problem: Problem, explained: Explained, basis: Basis, apart: Array) -> Problem:

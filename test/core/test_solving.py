@@ -100,11 +100,24 @@ def test_a_shape_that_the_estimator_needs_stays() -> None:
     assert made.beliefs.shape is not None
 
 
+@pytest.mark.parametrize("method", ["lmi", "pmd"])
+def test_a_shape_that_cannot_hold_the_payload_is_named_and_what_follows_doubted(method: str
+                                                                                ) -> None:
+    elsewhere = {"shape__size": [0.2, 0.2, 0.2], "shape__center": [0.3, 0.0, 0.1]}
+    made = Identifier(settings(**SHAPE | elsewhere, estimator__method=method, lmi__support="box"))
+    made.set_robot_description(URDF)
+    record(noise=1.0).outcomes(made)
+    found = made.solve()
+    assert "shape_contradicted" in {finding.kind for finding in made.findings()}
+    assert isinstance(found, Estimate) and not any(found.verdict)
+    assert (np.abs(found.report - BODY.report()) < 3.0 * found.sigma)[:4].all()
+
+
 def test_a_blend_is_the_dense_statement_of_both_models() -> None:
     """As in cvxpy: least squares of all rows, the bias free with its prior, over bodies."""
     explained, used = explanation()
     used = used.replace({"estimator.method": "lmi", "estimator.weighting": "dynamism"})
-    found, _ = solve(explained, Basis(used, Beliefs()))
+    found, *_ = solve(explained, Basis(used, Beliefs()))
     full, static, full_share, noise, bias_sd = plain_rows(explained.best, np.zeros(10))
     phi, bias = cp.Variable(10), cp.Variable(6)
     cost = cp.sum_squares(bias / bias_sd)
