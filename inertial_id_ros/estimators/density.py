@@ -34,7 +34,7 @@ from ..inertia import PARAMETERS, Array, body_from_phi, is_consistent, phi_from_
 from ..model.problem import Problem, triangle
 from ..settings import Settings
 from . import Estimator, Solution
-from .reference_body import EPSILON, MAX_STEPS, regularise
+from .reference_body import EPSILON, MASS, MAX_STEPS, regularise
 
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 EVEN = 2.0  # what fills its shape is rather even: evidence is multiplied by width**-EVEN
@@ -60,7 +60,7 @@ class Mode(NamedTuple):
 
 
 class Density(Estimator):
-    """Log-density Gaussian process over the shape, four widths weighted by evidence.
+    """Log-density Gaussian process over the shape, several widths weighted by evidence.
 
     Without a shape: over balls about the sensor. Guarantees a physically consistent body.
     """
@@ -80,8 +80,7 @@ class Density(Estimator):
         """
         data = regularise(problem, shape)
         information, vector = problem.information, problem.matrix.T @ problem.target
-        pilot = data.body.to_phi @ data.compact
-        pilot /= pilot[0]
+        pilot = data.body.to_phi @ (data.compact / data.compact[MASS])
         if shape is None:
             reach, far = self.settings.shape.max_reach, float(np.linalg.norm(pilot[1:4]))
             while reach < far:
@@ -95,10 +94,11 @@ class Density(Estimator):
         prior = density_prior(shape)
         loose = replace(prior, slack=prior.wide_slack + shape_covariance(
             shape, pilot, self.settings.shape))
-        odds = np.log(WIDTHS) * (0.0 if shape.bounding else -EVEN)
+        even, widths = (0.0, WIDTHS) if shape.bounding else (EVEN, WIDTHS[:-1])
         modes = [find_mode(information, vector, loose, WIDTHS[0], -LOG_ODDS)]
-        for own, width in zip(odds, WIDTHS, strict=True):
-            modes.append(find_mode(information, vector, prior, width, own, modes[-1].found))
+        for width in widths:
+            modes.append(find_mode(information, vector, prior, width, -even * np.log(width),
+                                   modes[-1].found))
         phi, _ = average_modes(modes)
         gap = modes[0].phi - phi
         return Solution(phi, _symmetric(modes[0].covariance + np.outer(gap, gap)))
