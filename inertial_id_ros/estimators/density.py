@@ -21,14 +21,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dposv, dpotrs
 
-from ..geometry.density_prior import (
-    MASS_SD,
-    WIDTHS,
-    DensityPrior,
-    balls,
-    density_prior,
-    shape_covariance,
-)
+from ..geometry.density_prior import MASS_SD, DensityPrior, balls, density_prior, shape_covariance
 from ..geometry.shape import Shape
 from ..inertia import PARAMETERS, Array, body_from_phi, is_consistent, phi_from_body, pseudo_inertia
 from ..model.problem import Problem, triangle
@@ -36,6 +29,9 @@ from ..settings import Settings
 from . import Estimator, Solution
 from .reference_body import EPSILON, MASS, MAX_STEPS, regularise
 
+# Standard deviations of the log-density, widest first, in what only bounds an object or may be its
+# own outline; so many times as wide, but for the narrowest, in what it fills, and for intervals.
+WIDTHS, WIDER = 2.0 * 10.0 ** (-np.arange(5) / 2.0), 1.5
 UNKNOWN_WIDTH = 5.0  # of an object of unknown shape, whose sizes are weighted by evidence
 EVEN = 2.0  # what fills its shape is rather even: evidence is multiplied by width**-EVEN
 LOG_ODDS = np.log(10.0)  # of the shape being as given, before the data
@@ -94,8 +90,8 @@ class Density(Estimator):
         prior = density_prior(shape)
         loose = replace(prior, slack=prior.wide_slack + shape_covariance(
             shape, pilot, self.settings.shape))
-        even, widths = (0.0, WIDTHS) if shape.bounding else (EVEN, WIDTHS[:-1])
-        modes = [find_mode(information, vector, loose, WIDTHS[0], -LOG_ODDS)]
+        even, widths = (0.0, WIDTHS) if shape.bounding else (EVEN, WIDER * WIDTHS[:-1])
+        modes = [find_mode(information, vector, loose, WIDER * WIDTHS[0], -LOG_ODDS)]
         for width in widths:
             modes.append(find_mode(information, vector, prior, width, -even * np.log(width),
                                    modes[-1].found))

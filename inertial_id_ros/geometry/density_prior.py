@@ -40,7 +40,6 @@ SIZE_ERROR = 0.1  # relative, of a shape that only bounds the object
 # rod a standard deviation of 1/sqrt(3) of that of the even rod; this of the second moments along
 # its two thin axes, independent of each other, gives the same.
 DEPTH_ERROR = np.sqrt(2.0 / 3.0)
-WIDTHS = 3.0 * 10.0 ** (-0.5 * np.arange(5))  # deviations of the log-density, widest first
 
 
 @dataclass(frozen=True, eq=False)  # the same only if it is the same object
