@@ -97,7 +97,7 @@ def test_the_true_payload_predicts_what_comes_after_it(sign: float, convention: 
     history.append(moved, np.arange(n) * BIN_NS + BIN_NS // 2, wrench + sign * BIAS)
     history.marks = Marks(contacts=((250, n),))
     identifier: Any = SimpleNamespace(
-        course=SimpleNamespace(history=history), beliefs=SimpleNamespace(tool=None),
+        course=SimpleNamespace(history=history, ready=n), beliefs=SimpleNamespace(tool=None),
         settings=Settings().replace({"wrench.convention": convention}))
     got = prediction_of(identifier, [NoEstimate(0, "", "none"), estimate(100 * BIN_NS)], 0)
     assert got is not None
