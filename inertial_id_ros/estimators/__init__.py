@@ -17,10 +17,11 @@ from ..settings import Settings
 
 class Solution(NamedTuple):
     """What an estimator returns: inertial parameters phi (10,) about the sensor origin, and their
-    covariance (10, 10) by the information of data and prior."""
+    covariance (10, 10) by the information of data and prior; found: `near` of a similar problem."""
 
     phi: Array
     covariance: Array
+    found: tuple[Array, ...] = ()
 
 
 class Estimator(ABC):

@@ -15,6 +15,7 @@ Gaussian slack beside the density. Intervals are those of the widest prior.
 """
 
 from dataclasses import replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -81,23 +82,27 @@ class Density(Estimator):
             reach, far = self.settings.shape.max_reach, float(np.linalg.norm(pilot[1:4]))
             while reach < far:
                 reach *= 2.0
-            modes = [find_mode(information, vector, prior, UNKNOWN_WIDTH)
-                     for radius, prior in balls(reach) if radius >= far]
+            modes = [find_mode(information, vector, prior, UNKNOWN_WIDTH, near=near)
+                     for (radius, prior), near in zip_longest(balls(reach), problem.near)
+                     if radius >= far]
             phi, weights = average_modes(modes)
             gaps = np.array([mode.phi for mode in modes]) - phi
             covariance = np.tensordot(weights, [mode.covariance for mode in modes], 1)
-            return Solution(phi, _symmetric(covariance + gaps.T * weights @ gaps))
+            covariance = _symmetric(covariance + gaps.T * weights @ gaps)
+            return Solution(phi, covariance, tuple(mode.found for mode in modes))
         prior = density_prior(shape)
         loose = replace(prior, slack=prior.wide_slack + shape_covariance(
             shape, pilot, self.settings.shape))
         even, widths = (0.0, WIDTHS) if shape.bounding else (EVEN, WIDER * WIDTHS[:-1])
-        modes = [find_mode(information, vector, loose, WIDER * WIDTHS[0], -LOG_ODDS)]
-        for width in widths:
-            modes.append(find_mode(information, vector, prior, width, -even * np.log(width),
-                                   modes[-1].found))
+        modes = [find_mode(information, vector, loose, WIDER * WIDTHS[0], -LOG_ODDS,
+                           *problem.near[:1])]
+        for k, width in enumerate(widths):
+            near = problem.near[k + 1] if problem.near else modes[-1].found
+            modes.append(find_mode(information, vector, prior, width, -even * np.log(width), near))
         phi, _ = average_modes(modes)
         gap = modes[0].phi - phi
-        return Solution(phi, _symmetric(modes[0].covariance + np.outer(gap, gap)))
+        return Solution(phi, _symmetric(modes[0].covariance + np.outer(gap, gap)),
+                        tuple(mode.found for mode in modes))
 
 
 def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,

@@ -69,7 +69,7 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array, tupl
         answer = estimator.solve(_with_rows(own, explained, basis, apart), beliefs.shape)
         if settings.estimator.method == "ols":  # which has no interval of its own
             return answer.phi, np.linalg.inv(wide.information), ()
-        widest = estimator.solve(replace(wide, noise=own.noise), beliefs.shape)
+        widest = estimator.solve(replace(wide, noise=own.noise, near=answer.found), beliefs.shape)
     except NotEnoughData:
         return None, more, ()
     gap, off = widest.phi - answer.phi, wide.matrix @ widest.phi - wide.target

@@ -52,12 +52,6 @@ class Window:
     count: Array
     rise: tuple[int, int] = (4, 4)
 
-    @property
-    def samples(self) -> float:
-        """Samples in a bin, on average."""
-        some = self.count[self.count > 0]
-        return float(some.mean()) if len(some) else 1.0
-
 
 class History:
     """A bounded record of motion and wrench, appended by one thread.

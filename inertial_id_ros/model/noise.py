@@ -20,8 +20,8 @@ _KNEE = 2.5  # Hz, where acceleration noise is stated
 
 def spectra(rows: Rows, sheet: Sheet) -> Array:
     """Variances (k, c) of the modes for unit strengths."""
-    f, step = rows.frequency, STEP * BIN
-    white = np.full(len(f), BIN / step / rows.window.samples)
+    f, step, count = rows.frequency, STEP * BIN, rows.window.count
+    white = np.full(len(f), BIN / step / count[count > 0.0].mean())
     shapes = [white, white * (f / _KNEE) ** 4]
     if not sheet.is_ideal:
         shapes += [2.0 * time / (1.0 + (2.0 * np.pi * f * time) ** 2) / step for time in TIMES]

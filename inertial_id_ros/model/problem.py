@@ -25,6 +25,7 @@ class Problem:
             empty where they are not known.
         noise: (c,) standard deviation of a row of each channel.
         bias_sd: (c,) of the bias about its mean before the data; zeros: it is known.
+        near: what was found for a similar problem, from which a search may begin.
     """
 
     matrix: Array
@@ -33,6 +34,7 @@ class Problem:
     models: tuple[Array, ...] = ()
     noise: Array = field(default_factory=lambda: np.ones(CHANNELS))
     bias_sd: Array = field(default_factory=lambda: np.zeros(CHANNELS))
+    near: tuple[Array, ...] = ()
 
     @property
     def information(self) -> Array:

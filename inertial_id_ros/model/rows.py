@@ -66,7 +66,8 @@ class Rows:
         turned: (k, 2 + 3 (j - 1), 3) change of the acceleration less gravity, by a turn about the
             base's x and y, and about the axes of each joint but the last [1/rad].
         bend: (k, j, 3, 4) the same by joints that give way, per mass and first moment.
-        frequency: (k,) [Hz]; gain: (k,) of the smoothing on the power of white noise.
+        frequency: (k,) [Hz]; gain: (k,) of the smoothing on the power of white noise; constant:
+            (k,) modes of a one in each row.
     """
 
     def __init__(self, window: Window, setup: Setup) -> None:
@@ -88,7 +89,7 @@ class Rows:
         self.time = BIN * self.index
         self.frequency = np.concatenate([
             np.arange(s.size) / (2.0 * BIN * STEP * s.n) for s in self.stretches])
-        self.gain = _gain(self.frequency)
+        self.gain, self.constant = _gain(self.frequency), self.modes(np.ones(self.n))
         self._turn(setup)
         modes = self.modes(slow)
         # Noise of the encoders, by which a load seems lighter than it is, is left out: of each mode
@@ -167,11 +168,6 @@ class Rows:
         at = np.cumsum([getattr(s, length) for s in self.stretches])[:-1]
         return np.concatenate([function(part, s) for part, s in zip(
             np.split(rows, at), self.stretches, strict=True)])
-
-    @property
-    def constant(self) -> Array:
-        """Modes (k,) of a one in each row."""
-        return self.modes(np.ones(self.n))
 
 
 def _share_of_signal(rows: Array, stretch: Stretch, rise: tuple[int, int]) -> Array:

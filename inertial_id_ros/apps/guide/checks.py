@@ -279,7 +279,7 @@ def prove(window: Window, bias: np.ndarray, present: np.ndarray, new: np.ndarray
     rows = regressor_of(window.motion)
     measured = np.where(used[:, None], window.wrench - wrench.sign * bias, np.nan)
     noise, accuracy, drift = map(np.array, (wrench.noise, wrench.accuracy, wrench.drift))
-    channel = np.sqrt(3.0 * (noise**2 / window.samples + accuracy**2 + drift**2))
+    channel = np.sqrt(3.0 * (noise**2 / window.count[used].mean() + accuracy**2 + drift**2))
     gain = np.hypot(wrench.gain_error, wrench.cross_talk) * np.array(rms_lengths(rows[used] @ new))
     return Prediction(BIN * np.arange(len(used)), measured, rows @ present, rows @ new,
                       tuple((TIMES * np.hypot(channel, gain)).tolist()))
