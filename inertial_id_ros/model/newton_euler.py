@@ -15,7 +15,8 @@ from ..motion.motion import Motion
 
 GRAVITY = np.array([0.0, 0.0, -9.81])  # m/s^2, in base axes
 _COLUMNS = tensor_from_six(np.eye(6)).transpose(2, 1, 0).reshape(3, -1)  # of an axis of v each
-# Of products v_j v_l: v x (I v), for a unit of each entry of I.
+# Of products v_j v_l: v x (v x 1), and v x (I v) for a unit of each entry of I.
+_TURN = np.eye(9) - np.outer(np.eye(3), np.eye(3))
 _SPIN = np.einsum("jik,ckl->jlic", skew(np.eye(3)), tensor_from_six(np.eye(6))).reshape(3 * 3, -1)
 
 
@@ -33,11 +34,10 @@ def regressor(proper: Array, omega: Array, alpha: Array) -> Array:
 def linear_regressor(parts: Array) -> Array:
     """A (n, 6, 10) of `proper`, alpha and the products of omega with itself (n, 15), in which it is
     linear: their means make the mean of A."""
-    proper, alpha, square = np.split(parts, [3, 6], axis=1)
+    proper, alpha, square = parts[:, :3], parts[:, 3:6], parts[:, 6:]
     out = np.zeros((len(parts), 6, 10))
     out[:, :3, 0] = proper
-    out[:, :3, 1:4] = skew(alpha) + square.reshape(-1, 3, 3) - np.eye(3) * square[
-        :, ::4].sum(1)[:, None, None]
+    out[:, :3, 1:4] = skew(alpha) + (square @ _TURN).reshape(-1, 3, 3)
     out[:, 3:, 1:4] = -skew(proper)
     out[:, 3:, 4:] = (alpha @ _COLUMNS + square @ _SPIN).reshape(-1, 3, 6)
     return out

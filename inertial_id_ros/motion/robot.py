@@ -84,9 +84,9 @@ class Chain:
             q, dq, ddq: (n, k) positions, velocities and accelerations of each. Of j transforms:
                 their poses (n, 7 j), x, y, z and quaternion x, y, z, w, and its derivatives, in
                 the chain's order.
-            data: of the model, of one thread; None: new ones.
+            data: of the model, of one thread, for a motion without joints; None: new ones.
         """
-        n, j = len(number), 0 if self.floats else len(self.joints)
+        n, j = len(number), 0 if self.floats or data else len(self.joints)
         if self.floats:
             q, dq, ddq = _twists(q, dq, ddq)
         else:
