@@ -117,7 +117,8 @@ class MovingBase(Term):
 class Hysteresis(Term):
     """A share of each channel lags behind its load by plays (Prandtl-Ishlinskii).
 
-    Values (6 p): weights of p plays in each channel; one alone has less that is unknown.
+    Values (6 p + 6): weights of p plays in each channel, of which one alone has less that is
+    unknown; and where in its play a channel begins, relative to the half width.
 
     Args:
         plays: their half widths (p,), of the range of a channel.
@@ -126,24 +127,29 @@ class Hysteresis(Term):
     name, place, is_inexact, odds = "hysteresis", Place.LAG, True, COMMON
 
     def __init__(self, plays: Array = PLAYS) -> None:
-        self.plays, self.mean = plays, np.zeros(6 * len(plays))
-        self.sd = np.full_like(self.mean, 0.3 / np.sqrt(len(plays)))
+        self.plays, self.mean = plays, np.zeros(6 * len(plays) + 6)
+        self.sd = np.repeat([0.3 / np.sqrt(len(plays)), 0.5], [6 * len(plays), 6])
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        count = len(self.plays)
-        felt = np.tile(rows.back(load), count)  # (n, 6 p)
-        half = np.repeat(self.plays, 6) * np.ptp(felt, axis=0)
-        low, high, out, at = felt - half, felt + half, np.empty_like(felt), felt[0]
+        weights, count = values[:-6], len(self.plays)
+        felt = np.tile(rows.back(load), 2 * count)  # (n, 12 p): again, for another begin
+        half = np.tile(np.repeat(self.plays, 6), 2) * np.ptp(felt, axis=0)
+        begin = values[-6:] + np.repeat([0.0, DIFFERENCE], count)[:, None]
+        low, high, out = felt - half, felt + half, np.empty_like(felt)
+        at = felt[0] + half * begin.clip(-1.0, 1.0).ravel()
         for k in range(len(felt)):
             out[k] = at = np.maximum(low[k], np.minimum(high[k], at))
-        slopes = rows.modes(out - felt).reshape(-1, count, 6, 1) * np.eye(6)
-        return linear(slopes.transpose(0, 2, 1, 3).reshape(len(slopes), 6, -1), values)
+        # What lags does so before the smoothing, which acts on the difference, too.
+        lag = rows.modes(out - felt) * np.sqrt(rows.gain)[:, None]
+        lag, moved = np.split(lag[:, None] * np.tile(np.eye(6), 2 * count), 2, axis=2)
+        moved = (weights * (moved - lag)).reshape(-1, 6, count, 6).sum(2) / DIFFERENCE
+        return Effect(np.concatenate([lag, moved], 2), lag @ weights)
 
     def doubt(self, phi: Array, values: Array) -> Array:
-        return looks_like(INEXACT * np.abs(values.reshape(-1, 2, 3)).sum(0).mean(1), phi)
+        return looks_like(INEXACT * np.abs(values[:-6].reshape(-1, 2, 3)).sum(0).mean(1), phi)
 
     def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
-        return {"share": float(np.abs(values.reshape(-1, 6).sum(0)).max())}
+        return {"share": float(np.abs(values[:-6].reshape(-1, 6).sum(0)).max())}
 
 
 class SensorFilter(Term):

@@ -57,9 +57,8 @@ class Explanation:
     def is_outdated(self) -> bool:
         """True if the mean residual of the newest second, of forces or of torques, is large beside
         those of the seconds before. A payload that begins to pour shows there first."""
-        left = self.best.rows.back(self.best.solution.left)[::-1]
-        means = left[:len(left) // SECOND * SECOND].reshape(-1, SECOND, 2, 3).mean(1)
-        power = np.square(means).sum(2)
+        left, count = self.best.rows.back(self.best.solution.left)[::-1], self.best.rows.n // SECOND
+        power = np.square(left[:count * SECOND].reshape(-1, SECOND, 2, 3).mean(1)).sum(2)
         return len(power) > ENOUGH and bool(
             (power[0] > LARGE**2 * np.maximum(power[1:].mean(0), 1e-12)).any())
 
@@ -82,8 +81,7 @@ class Explanation:
                 for term in best.terms if self.probability.get(term.name, 0.0) > NAMED
                 and residual.is_worth_naming(best, term, self.sheet)]
         if ((self.unknown.times > LARGE) & (self.unknown.share > SHARE)).any():
-            seconds = float(BIN * (best.rows.index[-1] - best.rows.index[0]))
-            out.append(("load_unexplained", {"seconds": seconds,
+            out.append(("load_unexplained", {"seconds": float(np.ptp(best.rows.time)),
                                              "force": float(self.unknown.size[0])}))
         return tuple(out)
 

@@ -237,15 +237,11 @@ class Solution:
         """Residual (k, 6) of each mode, not whitened."""
         return self.residual.reshape(self.variance.shape) / self.weight
 
-    @property
-    def freedom(self) -> Array:
-        """Degrees of freedom (k, 6) that the fit leaves to each residual, at most one."""
-        taken = ((self.Xw @ self.unit) * self.Xw).sum(1)
-        return np.asarray(np.maximum(1.0 - taken.reshape(self.variance.shape), 0.0))
-
     def strengths(self, mean: Array, spread: Array) -> Array:
         """Strengths (2, c) of the noise that the residual tells, by those before the data."""
-        power, free = (part.reshape(-1, 2, 3).sum(2) for part in (self.left**2, self.freedom))
+        taken = ((self.Xw @ self.unit) * self.Xw).sum(1).reshape(self.variance.shape)
+        power, free = (part.reshape(-1, 2, 3).sum(2) for part in (
+            self.left**2, np.maximum(1.0 - taken, 0.0)))  # what the fit leaves
         return np.stack([noise.update(self.log_noise[g], self.spectrum, power[:, g], free[:, g],
                                       mean[g], spread) for g in (0, 1)])
 

@@ -275,7 +275,7 @@ def test_what_acts_is_named_and_the_intervals_hold_the_load_as_it_is_now(
         assert dict(found.named)["bias_drifts"]["force_rate"] == pytest.approx(15.0, rel=0.05)
     if what is lags:  # one play explains it, of these weights
         want = 0.01 * np.repeat([130.0, 10.0], 3) / (0.3 * np.ptp(BODY.wrench(truth(1)), axis=0))
-        assert found.best.values["hysteresis"] == pytest.approx(np.minimum(want, 0.5), abs=0.05)
+        assert found.best.values["hysteresis"][:6] == pytest.approx(np.minimum(want, 0.5), abs=0.03)
 
 
 def test_the_average_has_the_variance_within_and_between_its_models() -> None:
