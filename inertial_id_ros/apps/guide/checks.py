@@ -158,10 +158,9 @@ def _motion(seen: Snapshot, settings: Settings) -> Iterator[Check]:
                 "samples_missing.motion", "wrong_units.joints", "joint_states_incomplete",
                 "samples_invalid.joints")
     if len(seen.wrench) or settings.wrench.sensor_frame:
-        yield ("robot description", seen.missing,
-               seen.missing or f"{len(seen.chain)} joints move the sensor",
-               "a description that holds the frame of the wrench", "robot_description_invalid",
-               ("robot_description_invalid",))
+        kind = "robot_description_invalid"
+        yield ("robot description", seen.missing, seen.missing or f"{len(seen.chain)} joints move "
+               "the sensor", "a description that holds the frame of the wrench", kind, (kind,))
     if not seen.chain:
         return
     tcp = f", {1e3 * seen.tcp:.0f} mm from the TCP of the robot" if seen.tcp else ""

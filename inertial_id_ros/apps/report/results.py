@@ -61,8 +61,9 @@ def summary(outcome: Estimate) -> str:
         return f"{NOTHING_CARRIED[0].upper()}{NOTHING_CARRIED[1:]}{walk}."
     unknown = [name for name, part in GROUPS if UNOBSERVED in outcome.verdict[part]]
     known = [name for name, _ in GROUPS if name not in unknown]
-    said = ", but ".join(f"{verb} {joined.join(names)}" for verb, joined, names in (
-        ("identifies", " and ", known), ("does not identify", " or ", unknown)) if names)
+    said = ", but ".join(
+        f"{verb} {word.join(names).replace(word, ', ', len(names) - 2)}" for verb, word, names in (
+            ("identifies", " and ", known), ("does not identify", " or ", unknown)) if names)
     return f"This motion {said}{walk}."
 
 
