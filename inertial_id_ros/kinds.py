@@ -149,7 +149,7 @@ SETUP = {
         "of the wrench, or precompensated.*; is this the body?", EVERYTHING),
     "shape_contradicted": Kind(
         "warning", "no body in the shape fits: the nearest is {deviations:.0f} deviations off",
-        "correct shape.*, or the frame in which it is given", MASS | COM | INERTIA),
+        "correct shape.*", MASS | COM | INERTIA),
     "load_unexplained": Kind(
         "warning", "nothing has explained the wrench for {seconds:.0f} s: {force:.2g} N remain",
         "is anything touching the payload? check sensor frame and gravity frame", PRESENT),

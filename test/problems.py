@@ -16,7 +16,7 @@ from inertial_id_ros import estimators
 from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
 from inertial_id_ros.inertia import Array, point_columns
 from inertial_id_ros.model.newton_euler import regressor
-from inertial_id_ros.model.problem import Problem, blend, channel_triangles, dynamism_weight
+from inertial_id_ros.model.problem import Problem, channel_triangles, dynamism_weight
 from inertial_id_ros.motion.frames import chain_of
 from inertial_id_ros.motion.motion import Motion
 from inertial_id_ros.motion.track import Track
@@ -150,9 +150,10 @@ def compress(rows: Rows, noise: Array = NOISE, bias_sd: Array | None = None,
     bias_mean = np.zeros(6) if bias_mean is None else bias_mean
     y = (rows.wrench - bias_mean)[:, :, None]
     full, static = (np.concatenate([a, y], axis=2) for a in (rows.full, rows.static))
-    models = (channel_triangles(full, np.ones(len(full))),)
-    return Data(rows, {"noise": Problem.from_models(models, noise, bias_sd),
-                       "dynamism": blend(full, static, rows.weight, noise, bias_sd)},
+    models = {"noise": [(full, np.ones(len(full)))],
+              "dynamism": [(full, rows.weight), (static, 1.0 - rows.weight)]}
+    return Data(rows, {name: Problem.from_models(tuple(channel_triangles(*one) for one in some),
+                                                 noise, bias_sd) for name, some in models.items()},
                 noise, bias_sd, bias_mean)
 
 

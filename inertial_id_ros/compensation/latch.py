@@ -90,10 +90,9 @@ class Latch:
         if doubt:
             if self.load.mode is not Mode.SILENT or self.load.reason != doubt:
                 self.load = LoadInUse(reason=doubt)
-        elif scan.onset is None and scan.predictor.is_known():
-            self.load = self._of(scan, Mode.KNOWN)
-        elif scan.onset is None and self.load.mode is Mode.ROUGH:
-            self.load = self._of(scan, Mode.ROUGH)
+        elif scan.onset is None and (
+                (known := scan.predictor.is_known()) or self.load.mode is Mode.ROUGH):
+            self.load = self._of(scan, Mode.KNOWN if known else Mode.ROUGH)
 
     def _of(self, scan: Scan, mode: Mode) -> LoadInUse:
         """The load as the predictor has it."""

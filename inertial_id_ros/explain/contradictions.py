@@ -4,7 +4,6 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..inertia import PARAMETERS
 from ..model.setup import SetupError, Sheet
 from .explain import Explanation
 from .residual import LARGE, SHARE, lengths
@@ -34,14 +33,6 @@ def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float =
         out.append(("reference_contradicted", {"mass": mass, "reference": reference_mass,
                                                "ratio": mass / reference_mass}))
     return out
-
-
-def of_shape(distance: float) -> tuple[Reason, ...]:
-    """A shape whose bodies are too far from the data: ten squared deviations, on average, are not.
-    """
-    if distance < PARAMETERS + SIGNIFICANT * np.sqrt(2.0 * PARAMETERS):
-        return ()
-    return ("shape_contradicted", {"deviations": float(np.sqrt(distance))}),
 
 
 def _of_setup(error: SetupError, mass: float) -> Reason:

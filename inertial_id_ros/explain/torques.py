@@ -24,7 +24,7 @@ from .terms import DECIDED
 
 KERNEL = np.hanning(2 * HALF + 3) / (HALF + 1)  # bins, as long as that of a wrench
 EVERY = 2.0  # s, in which a payload that pours changes by a share, and its centre by [m], of about
-CHANGE = Pouring(False).sd[1:5]
+CHANGE = Pouring(False).sd[1:-6]
 ROUNDS, LEAST = 3, 1e-3  # of the noise; of the robot's own: what rows leave at least
 UNEXPLAINED = 0.3  # share of the payload's torques that the right robot may leave
 OPPOSITE, LOADED = -0.5, 10.0  # of the robot's own torque; noises that this must reach to be judged
@@ -54,14 +54,6 @@ class TorqueExplanation(NamedTuple):
     is_outdated: bool = False
 
 
-class Torques(NamedTuple):
-    """In which joints the load is measured; zero_moved: True if the zeros of the torques are no
-    longer those of the robot file."""
-
-    load: TorqueLoad
-    zero_moved: bool
-
-
 class Fitted(NamedTuple):
     """A fit of r rows: values in units of their priors, those of the payload first, with their
     covariance; weight (r, j) of rows, and residual (r, j), so weighed [N m]; noise (j,) that was
@@ -80,14 +72,18 @@ class Fitted(NamedTuple):
         return VAGUE * self.values[:10]
 
 
-def explain_torques(window: Window, torques: Torques) -> TorqueExplanation:
-    """Explain the torques of a window, whose samples are rows of the load; it has rows."""
-    load, some = torques.load, stretches(window.used)
+def explain_torques(window: Window, load: TorqueLoad, zero_moved: bool) -> TorqueExplanation:
+    """Explain the torques of a window, whose samples are rows of the load; it has rows.
+
+    Args:
+        zero_moved: True if the zeros of the torques are no longer those of the robot file.
+    """
+    some = stretches(window.used)
     parts = [stretch.smooth(window.wrench, KERNEL, 0) for stretch in some]
     rows = load.columns(np.concatenate([
         0.25 * part[:-2] + 0.5 * part[1:-1] + 0.25 * part[2:] for part in parts]))
     # A zero that has moved may be anywhere within what was measured.
-    zeros = np.diag(np.abs(rows.torque).max(0))[:, :load.joints * torques.zero_moved]
+    zeros = np.diag(np.abs(rows.torque).max(0))[:, :load.joints * zero_moved]
     zeros = np.broadcast_to(zeros, (len(rows.torque), *zeros.shape))
     fit, named = _fitted(rows, load, zeros), tuple[Reason, ...]()
     if (np.square(fit.residual).mean(0) > np.square(load.robot.noise)).any():

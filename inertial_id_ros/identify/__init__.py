@@ -14,7 +14,6 @@ from ..io.fields import as_names, as_rows, as_stamps
 from ..io.inputs import Edges, JointStates, Samples, Wrenches
 from ..model.tool import Tool
 from ..motion.causal import MotionNow
-from ..motion.robot import Chain
 from . import identifier
 
 
@@ -38,8 +37,6 @@ class Identifier(identifier.Identifier):
         >>> identifier.solve().reason
         "no usable wrench received on 'wrench'"
     """
-
-    _moved_by: Chain | None = None  # of `compensate`
 
     def add_joint_states(self, stamps: ArrayLike, names: Sequence[str], positions: ArrayLike,
                          efforts: ArrayLike | None = None) -> None:
@@ -85,8 +82,8 @@ class Identifier(identifier.Identifier):
         add the same samples in blocks."""
         live, chain = self._live, self.streams.chain
         live.load = self.load
-        if chain is not self._moved_by:
-            self._moved_by, live.motion = chain, None if chain is None else MotionNow(chain)
+        if chain is not (live.motion and live.motion.chain):
+            live.motion = None if chain is None else MotionNow(chain)
         if live.motion is not None:
             live.motion.update(stamp, names, positions)
         return live.compensate(stamp, frame_id, wrench)

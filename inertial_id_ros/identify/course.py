@@ -14,7 +14,6 @@ from ..detect.bank import Kind
 from ..detect.scan import HALF, Event, Scan, torque_scan
 from ..explain.explain import Explanation
 from ..explain.setup_errors import SURPRISING
-from ..explain.torques import Torques
 from ..model.history import LONGEST, History, Window
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
 from ..motion.track import SECOND, Fault
@@ -226,7 +225,7 @@ class Course:
             search: whether to search anew where that is due, and to remember what it finds.
         """
         window, marks, known = self._window(end), self.history.marks, self._newest_known
-        torques = Torques(self._load, marks.zero_moved > 0) if self._load else None
+        torques = (self._load, marks.zero_moved > 0) if self._load else None
         if known is not None and not (search and known.is_outdated(end, window)):
             said = estimate(window, end, self.basis, known.found, torques)
             if not search or not known.is_refuted(said):

@@ -11,7 +11,7 @@ from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome, ju
 from ..explain.contradictions import Reason, contradictions
 from ..explain.explain import Explanation, explain
 from ..explain.residual import LARGE
-from ..explain.torques import Torques, explain_torques
+from ..explain.torques import TorqueLoad, explain_torques
 from ..inertia import is_consistent, min_eigenvalue
 from ..kinds import made
 from ..model.history import Window
@@ -47,13 +47,13 @@ def walk_of(explained: Explained | None) -> tuple[float, float]:
 
 
 def estimate(window: Window, end: int, basis: Basis, known: Explanation | None = None,
-             torques: Torques | None = None) -> Conclusion:
+             torques: tuple[TorqueLoad, bool] | None = None) -> Conclusion:
     """Estimate the payload from a window before a bin.
 
     A pure function: equal arguments give an equal answer.
 
     Args:
-        known: see `explain`; torques: that the samples are; None: they are wrenches.
+        known: see `explain`; torques: see `explain_torques`; None: samples are wrenches.
     """
     begun, stamp = time.perf_counter(), end * BIN_NS
     if not is_enough(window.used):
@@ -68,24 +68,21 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
         refused = tuple(contradictions(explained, sheet, basis.settings.load.reference_mass))
         surprise = float(explained.unknown.times.max())
     else:
-        explained = explain_torques(window, torques)
+        explained = explain_torques(window, *torques)
         refused = explained.refused
-    outcome: Outcome
-    by_shape: tuple[Reason, ...] = ()
-    if refused:
-        outcome = NoEstimate(stamp, basis.frame, made(*refused[0]).text, is_finding=True)
-    else:
-        outcome, by_shape = _outcome(explained, window, stamp, basis, begun)
+    outcome, by_shape = _outcome(explained, refused, window, stamp, basis, begun)
     doubt = "load_unexplained" if refused or surprise > LARGE else ""
     doubt = next((kind for kind, _ in explained.named if kind in SILENCING), doubt)
     return Conclusion(outcome, explained, (*explained.named, *refused, *by_shape), bool(refused),
                       doubt)
 
 
-def _outcome(explained: Explained, window: Window, stamp: int, basis: Basis, begun: float
-             ) -> tuple[Outcome, tuple[Reason, ...]]:
+def _outcome(explained: Explained, refused: tuple[Reason, ...], window: Window, stamp: int,
+             basis: Basis, begun: float) -> tuple[Outcome, tuple[Reason, ...]]:
     """The estimate that follows from an explanation, and why its shape cannot be true; begun: time
     at which it was [s]."""
+    if refused:
+        return NoEstimate(stamp, basis.frame, made(*refused[0]).text, is_finding=True), ()
     settings, tool = basis.settings, basis.beliefs.tool
     phi, covariance, by_shape = solve(explained, basis)
     if phi is None or not is_consistent(phi):

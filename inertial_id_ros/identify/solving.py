@@ -6,17 +6,20 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import NotEnoughData
-from ..explain.contradictions import Reason, of_shape
+from ..explain.contradictions import SIGNIFICANT, Reason
 from ..explain.explain import Explanation
 from ..explain.fit import Fit
 from ..explain.torques import TorqueExplanation
+from ..inertia import PARAMETERS
 from ..model.newton_euler import GRAVITY, rotation, weight_columns
-from ..model.problem import Problem, blend, channel_triangles, dynamism_weight
+from ..model.problem import Problem, channel_triangles, dynamism_weight
 from ..model.tool import nothing_beside
 from ..motion.motion import Array
 from .beliefs import Basis
 
 Explained = Explanation | TorqueExplanation
+# Squared distance, in deviations, from data to a body that a right shape never exceeds.
+FAR = PARAMETERS + SIGNIFICANT * np.sqrt(2.0 * PARAMETERS)
 DYNAMIC = 300.0  # dynamism from which on the full model has 99.5 % of the weight in a blend
 
 
@@ -73,9 +76,12 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array, tupl
     except NotEnoughData:
         return None, more, ()
     gap, off = widest.phi - answer.phi, wide.matrix @ widest.phi - wide.target
-    found = of_shape(float(off @ off)) if beliefs.shape is not None else ()
-    away = bool(found) * (answer.phi + apart - explained.wide_phi)
-    return answer.phi, widest.covariance + np.outer(gap, gap) + np.outer(away, away), found
+    covariance = widest.covariance + np.outer(gap, gap)
+    if beliefs.shape is None or off @ off < FAR:
+        return answer.phi, covariance, ()
+    away = answer.phi + apart - explained.wide_phi
+    return answer.phi, covariance + np.outer(away, away), ((
+        "shape_contradicted", {"deviations": float(np.linalg.norm(off))}),)
 
 
 def _with_rows(problem: Problem, explained: Explained, basis: Basis, apart: Array) -> Problem:
@@ -91,8 +97,9 @@ def _with_rows(problem: Problem, explained: Explained, basis: Basis, apart: Arra
         both[..., 10] -= both[..., :10] @ apart
         rows = both, both, np.ones(n), np.maximum(explained.residual, 1e-9), np.zeros(j)
         residual = float(np.sqrt(n * j))
-    if is_blend:
-        return blend(*rows)
-    full, _, _, noise, bias_sd = rows
+    full, static, weight, noise, bias_sd = rows
+    if is_blend:  # with the same bias (Nadeau, Giamou, Kelly 2022, eq. 8)
+        return Problem.from_models((channel_triangles(full, weight),
+                                    channel_triangles(static, 1.0 - weight)), noise, bias_sd)
     return replace(problem, residual=residual, noise=noise, bias_sd=bias_sd,
                    models=(channel_triangles(full, np.ones(len(full))),))

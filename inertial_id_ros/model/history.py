@@ -102,20 +102,15 @@ class History:
         part = self._wrench.between(first, end)
         return self._wrench[0][part], self._wrench[1][part]
 
-    def window(self, end: int, seconds: float, marked: bool = True) -> Window:
-        """The bins before `end`, at most so many seconds.
-
-        Args:
-            marked: whether bins that do not tell of the present payload are left out.
-        """
-        motion = self.motion(max(end - round(seconds * 1e9) // BIN_NS,
-                                 self.marks.first if marked else 0), end)
+    def window(self, end: int, seconds: float) -> Window:
+        """The bins before `end`, at most so many seconds, of the present payload."""
+        motion = self.motion(max(end - round(seconds * 1e9) // BIN_NS, self.marks.first), end)
         first = int(motion.number[0]) if len(motion.number) else end
         number = np.arange(first, end)
         used = np.isin(number, motion.number)
         if not used.all():  # holes are bridged by the bin before, and not used
             motion = motion.part(np.cumsum(used) - 1)._replace(number=number)
-        for a, b in (*(self.marks.contacts if marked else ()), *self.marks.faults):
+        for a, b in (*self.marks.contacts, *self.marks.faults):
             used[max(a - first, 0):max(b - first, 0)] = False
         wrench, count = self._bins(first, end - first)
         if self.weighed is not None:

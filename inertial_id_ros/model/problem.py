@@ -88,19 +88,6 @@ def _stacked(models: tuple[Array, ...], scale: Array, noise: Array, bias_sd: Arr
     return [np.concatenate([out[0], prior]), *out[1:]]
 
 
-def blend(full: Array, static: Array, weight: Array, noise: Array, bias_sd: Array) -> Problem:
-    """The problem of the full model and of the gravity-only model, with the same bias, by how much
-    the payload moves: the weighting `dynamism` (Nadeau, Giamou, Kelly 2022, eq. 8).
-
-    Args:
-        full, static: (n, c, 11) rows ``[A | y]`` of each, the bias' mean taken out of y.
-        weight: (n,) w of the full model, 0 to 1, see `dynamism_weight`.
-        noise: (c,) of a row of each channel; bias_sd: (c,), see `Problem`.
-    """
-    models = channel_triangles(full, weight), channel_triangles(static, 1.0 - weight)
-    return Problem.from_models(models, noise, bias_sd)
-
-
 def dynamism_weight(acceleration: Array, omega: Array, alpha: Array, c1: float) -> Array:
     """Weight (n,) in [0, 1) of the full model, ``tanh(3 nu / c1)`` (Nadeau et al. 2022, eq. 7).
 

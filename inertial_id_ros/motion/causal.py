@@ -67,12 +67,12 @@ class Signal:
 class MotionNow:
     """Motion of the sensor from joint states or transforms as they come.
 
-    Args:
+    Attributes:
         chain: from the base to the sensor.
     """
 
     def __init__(self, chain: Chain) -> None:
-        self._names, self._chain, self._data = chain.names, chain, chain.model.createData()
+        self._names, self.chain, self._data = chain.names, chain, chain.model.createData()
         self._signal = Signal(np.repeat(list(chain.turning.values()), 7 if chain.floats else 1))
         self._poses: dict[str, tuple[int, Array]] = {}
 
@@ -86,7 +86,7 @@ class MotionNow:
         """Take the pose (7,) of a frame in its parent [ns; m; x, y, z, w]; one of another frame
         than those of the chain changes nothing."""
         is_turn = abs(np.linalg.norm(pose[3:]) - 1.0) < 0.1
-        if not (self._chain.floats and frame in self._names and is_turn):
+        if not (self.chain.floats and frame in self._names and is_turn):
             return
         if frame in self._poses and self._poses[frame][1][3:] @ pose[3:] < 0.0:
             pose = np.r_[pose[:3], -pose[3:]]
@@ -104,4 +104,4 @@ class MotionNow:
             return None
         q, dq, ddq = state[:, None]
         number = np.array([stamp // BIN_NS])
-        return self._chain.motion(number, self._names, q, dq, ddq, self._data)
+        return self.chain.motion(number, self._names, q, dq, ddq, self._data)

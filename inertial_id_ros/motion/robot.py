@@ -145,9 +145,8 @@ def _twists(q: Array, dq: Array, ddq: Array) -> tuple[Array, Array, Array]:
             push.reshape(wide))
 
 
-def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bool = False
-               ) -> pin.Model:
-    """Model of a URDF text; its root link is fixed to the world, or tied to it by `root_joint`.
+def parse_urdf(urdf: str, dynamics: bool = False) -> pin.Model:
+    """Model of a URDF text, whose root link is fixed to the world.
 
     Args:
         dynamics: masses and inertias matter, so that those that are no numbers are an error.
@@ -164,7 +163,7 @@ def parse_urdf(urdf: str, root_joint: pin.JointModel | None = None, dynamics: bo
                                "needed: <robot> with <link> and <joint>")
         if dynamics:
             _check_inertias(root)
-        return pin.buildModelFromXML(urdf, *([] if root_joint is None else [root_joint]))
+        return pin.buildModelFromXML(urdf)
     except (ElementTree.ParseError, ValueError, RuntimeError, IndexError) as error:
         raise InvalidModel("the robot description is no text of a URDF that can be read: "
                            f"{' '.join(str(error).split())[:200]}") from error
