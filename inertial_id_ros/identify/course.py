@@ -123,7 +123,7 @@ class Course:
             self._mark_faults(end)
             is_due = end % self.period == 0
             late = max(round(self.scan.setup.delay / BIN), 0)
-            for event in self.scan.update(self.history, end - HALF - late, self._is_same):
+            for event in self.scan.update(self.history, end - late, self._is_same):
                 self._note(event)
                 is_due = is_due or event.kind in ENDING
             if end % EVERY == 0:

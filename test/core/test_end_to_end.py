@@ -257,14 +257,14 @@ def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None
     changes: list[float] = []
     late: list[float] = []
     before: set[str] = set()
-    for now, part in gripped().blocks(0.1):
+    for now, part in gripped().blocks(0.05):
         late += [size for size in compensated(made, part) if now > RELEASE + 3.0]
         made.add_arrays(part)
         names = {finding.name for finding in made.findings()}
         changes += [now] if "payload_changed" in names - before else []
         before = names
     for at in (GRIP, RELEASE):
-        assert any(at < t < at + 2.0 for t in changes), changes
+        assert any(at < t < at + 0.66 for t in changes), changes
     assert len(late) > 200 and np.mean(late) < 1.0
 
 
