@@ -44,10 +44,12 @@ class Known(NamedTuple):
         return bool(end - self.end >= LATER or window.used.sum() > GROWN * before)
 
     def is_refuted(self, said: Conclusion) -> bool:
-        """True if the models do not explain newer samples as they did those before."""
+        """True if the models do not explain newer samples as they did those before, or what poured
+        does no more."""
         now = said.explained
         return isinstance(now, Explanation) and (
-            now.surprise > max(SURPRISING, GROWN * self.found.surprise) or now.is_outdated)
+            now.surprise > max(SURPRISING, GROWN * self.found.surprise) or now.is_outdated
+            or any(walk_of(self.found)) > any(walk_of(now)))
 
 
 class Course:
