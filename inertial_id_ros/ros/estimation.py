@@ -33,7 +33,7 @@ STALE_AFTER = 0.8
 PERIODS = 1.5  # of estimator.rate that an estimate may be old, where that is longer
 HEARTBEAT = 0.8  # s after which the last outcome is published again
 PART = 1.0  # s of messages that are used at once: services must not wait for all of a search
-LOOK = 0.05  # s between two looks at the time
+LOOK = 0.1  # s between two looks at the time
 
 
 class Worker(ThreadPoolExecutor):
