@@ -62,7 +62,8 @@ class Bank:
         states[:, PHI, :] = states[:, :, PHI] = 0.0
         states[:, PHI, PHI] = np.diag(tool[1] ** 2)
         if len(readings) > 2:
-            exact[Kind.ZEROED] = same(BIAS, np.cov(readings.T))
+            last = readings[-1] - readings.mean(0)  # a driver may take the newest alone
+            exact[Kind.ZEROED] = same(BIAS, np.cov(readings.T) + np.outer(last, last))
             exact[Kind.ZEROED].mean[:, BIAS] -= readings.mean(0)
         if before is not None:
             exact[Kind.RETURNED] = before.copy(row.number)

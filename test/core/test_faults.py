@@ -149,7 +149,7 @@ FAULTS = {
         lambda x: np.clip(x + [200.0, 0, 0, 0, 0, 0], -150.0, 150.0), 0.3)}),
     "contact": Fault("contact", {"wrench": touched}),
     "payload changed": Fault("payload_changed", other=body(8, 2.5)),
-    "sensor zeroed": Fault("zero_moved.wrench", {"wrench": zeroed(0.0)}),
+    "sensor zeroed": Fault("zero_moved.wrench", {"wrench": zeroed(0.0)}, 0.5),
     "driver restarted": Fault("zero_moved.wrench", {"wrench": zeroed(2.0, 4.0)}, 3.0),
     "second wrench, zeros": Fault("streams_mixed.wrench", {"wrench": second(0.0)}),
     "second wrench, constant": Fault("streams_mixed.wrench", {"wrench": second(5.0)}),
