@@ -94,15 +94,13 @@ class Density(Estimator):
         loose = replace(prior, slack=prior.wide_slack + shape_covariance(
             shape, pilot, self.settings.shape))
         even, widths = (0.0, WIDTHS) if shape.bounding else (EVEN, WIDER * WIDTHS[:-1])
-        modes = [find_mode(information, vector, loose, WIDER * WIDTHS[0], -LOG_ODDS,
-                           *problem.near[:1])]
-        for k, width in enumerate(widths):
-            near = problem.near[k + 1] if problem.near else modes[-1].found
-            modes.append(find_mode(information, vector, prior, width, -even * np.log(width), near))
+        modes = [find_mode(information, vector, loose, WIDER * WIDTHS[0], -LOG_ODDS)]
+        for width in widths:
+            modes.append(find_mode(information, vector, prior, width, -even * np.log(width),
+                                   modes[-1].found))
         phi, _ = average_modes(modes)
         gap = modes[0].phi - phi
-        return Solution(phi, _symmetric(modes[0].covariance + np.outer(gap, gap)),
-                        tuple(mode.found for mode in modes))
+        return Solution(phi, _symmetric(modes[0].covariance + np.outer(gap, gap)))
 
 
 def find_mode(information: Array, vector: Array, prior: DensityPrior, width: float,
@@ -181,12 +179,14 @@ class _Search:
         seen = self._information @ self.slope
         gradient = self.slope.T @ self._pull + self.states
         hessian = self.slope.T @ seen + np.eye(len(gradient))
-        change = -np.linalg.solve(hessian, gradient)
+        factor, change, is_rounded = dposv(hessian, -gradient)
+        if is_rounded:  # to what is not positive definite
+            change = -np.linalg.solve(hessian, gradient)
         weights = (self._pull + seen @ change) @ self._columns
         curved = hessian + (self._modes.T * weights) @ self._modes
         root, ahead, is_indefinite = dposv(curved, -gradient)
         if is_indefinite:
-            root, ahead, _ = dposv(hessian, -gradient)
+            root, ahead = factor, change.copy()
         ahead *= min(1.0, _LARGEST_STEP / np.abs(self._modes @ ahead).max())
         while np.abs(ahead).max() > EPSILON:
             if self._accept(ahead) or self._accept(ahead - dpotrs(root, seen.T @ (
