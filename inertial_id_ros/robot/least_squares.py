@@ -121,8 +121,9 @@ def fit_unconstrained(rows: Rows) -> FreeFit:
         u, _, rank, _ = np.linalg.lstsq(factor @ scale.unit, target - factor @ scale.phi, 1e-9)
         phi = scale.phi + scale.unit @ u
         error = rows.residual(phi) / np.sqrt(np.mean(weights**2, axis=0))
-        noise = equivalent_white_noise(error, least)
         rms = np.maximum(np.sqrt(np.mean(error**2, axis=0)), least)
+        # Of what the fit leaves, the slow part is small; of white noise the filter makes as much.
+        noise = np.maximum(equivalent_white_noise(error, least), np.sqrt(rows.alike) * rms)
         if k == 1:
             weights = friction_weight(rows.model.signs(rows.regressor),
                                       rows.model.coulomb(phi) / rms)

@@ -72,9 +72,11 @@ class Rows:
     regressor: Array  # (r, nv, p)
     effort: Array  # (r, nv)
     weights: Array | float = 1.0  # (r, nv), or of all
+    alike: float = 1.0  # rows that say as much as one of white noise would: filters overlap
 
     def __getitem__(self, some: slice) -> "Rows":
-        return Rows(self.model, self.time[some], self.regressor[some], self.effort[some])
+        return Rows(self.model, self.time[some], self.regressor[some], self.effort[some],
+                    alike=self.alike)
 
     def factor(self, noise: Array | float = 1.0) -> tuple[Array, Array]:
         """Triangular rows (p + 1, p) and target (p + 1,) with the same squares for every phi, each
@@ -132,6 +134,8 @@ class RowFilter:
                                       (len(middles), len(self.number)))
         self.low_pass, self.half = low_pass, (half + 1) * BIN
         self.time = (middles + 0.5) * BIN
+        kernel = np.cos(0.5 * np.pi * np.arange(-half, half + 1) / (half + 1)) ** 2
+        self._alike = max(float(np.sum(kernel) ** 2 / np.sum(kernel**2)) / step, 1.0)
         self.effort = self._mean @ effort
         self.effort_rate = self._mean @ np.gradient(effort, BIN * self.number, axis=0)
 
@@ -142,7 +146,7 @@ class RowFilter:
 
     def rows(self, model: RobotModel) -> Rows:
         """Low-passed rows of a model."""
-        return Rows(model, self.time, self.mean(model.regressor), self.effort)
+        return Rows(model, self.time, self.mean(model.regressor), self.effort, alike=self._alike)
 
     def split(self, share: float) -> tuple[slice, slice]:
         """The rows of a share of the time, 1: all, and those after it, which share no sample."""

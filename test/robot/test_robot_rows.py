@@ -40,6 +40,17 @@ def test_filtered_rows_still_satisfy_the_equations_of_motion(rng: np.random.Gene
                                atol=0.05 * np.abs(slope).max())
 
 
+def test_the_noise_of_a_short_recording_is_that_of_its_samples(rng: np.random.Generator) -> None:
+    """White noise of 1 N m, whose variance falls with the time between independent rows."""
+    model, ratios = RobotModel.from_urdf(random_tree(rng, 4)), []
+    for _ in range(8):
+        t, *motion = moving(rng, 8.0)
+        effort = model.regressor(*motion) @ model.nominal + rng.normal(size=(len(t), 4))
+        rows = RowFilter(recording(t, motion[0], effort)).rows(model)
+        ratios.append(fit_unconstrained(rows).noise * np.sqrt(RATE * (rows.time[1] - rows.time[0])))
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.07)
+
+
 def test_friction_of_either_sign_is_noise_of_that_variance(rng: np.random.Generator) -> None:
     """At rest friction is uniform from minus to plus: its variance adds to that of the noise."""
     friction, noise = 3.0, 0.5

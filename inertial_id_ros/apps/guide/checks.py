@@ -36,11 +36,10 @@ LEAST_TILT = 0.12  # spread of the direction of gravity
 ASKEW, TURNED, VAGUE = 5.0, 8.0, 0.5  # deg, at most; deviation of an unknown turn [rad]
 CLEAR = 5.0  # deviations of a mass from zero, from which on it shows anything
 SIGN, FRAME, GRAVITY_ROW = "sign of the wrench", "axes of the sensor", "direction of gravity"
-CLOCKS = "clocks"
 EXPECTED = {SIGN: "the sign that wrench.convention names",
             FRAME: f"the axes of its frame within {TURNED:g}°",
             GRAVITY_ROW: f"gravity within {ASKEW:g}° of the z axis of its frame",
-            CLOCKS: "the force follows the motion at once"}
+            "clocks": "the force follows the motion at once"}
 NAMES = {"sign_wrong": SIGN, "frame_wrong.gravity_elsewhere": GRAVITY_ROW,
          "wrong_units.wrench": "units of the wrench", "reference_contradicted": "payload mass",
          "payload_not_added": "payload set on the robot"}  # of others: axes of the sensor
@@ -236,7 +235,7 @@ def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
             EXPECTED.get(name, "as the settings say"), KINDS[said.kind].remedy)
             for kind, numbers in wrong)
     delay, limit = found.setup.delay, 2.0 * settings.alignment.delay_sd
-    clocks = Row(CLOCKS, PASSED, f"the force comes {1e3 * abs(delay):.0f} ms "
+    clocks = Row("clocks", PASSED, f"the force comes {1e3 * abs(delay):.0f} ms "
                  f"{'after' if delay > 0.0 else 'before'} the motion",
                  f"the force follows the motion within {1e3 * limit:g} ms")
     if abs(delay) > limit:
