@@ -236,7 +236,9 @@ def solve(objective: cp.Minimize, expressions: list[cp.Expression]) -> list[cp.C
     Errors as of `nearest_robot`."""
     constraints = [each >> 0 if each.ndim == 2 else each >= 0 for each in expressions]
     problem = cp.Problem(objective, constraints)
-    if convex_program.solve(problem, _OPTIONS):
+    # Rounding may keep it from the last digits.
+    if convex_program.solve(problem, _OPTIONS) or convex_program.solve(problem, {
+            **_OPTIONS, **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-8)}):
         return constraints
     if problem.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
         raise InvalidData("no robot satisfies all the constraints; are masses and boxes as large "
