@@ -4,7 +4,6 @@
 Hypotheses of the scan are filters side by side that differ in what they are sure of.
 """
 
-from collections.abc import Sequence
 from copy import copy
 from typing import NamedTuple
 
@@ -74,7 +73,7 @@ class Predictor:
         return out
 
     @staticmethod
-    def beside(parts: "Sequence[Predictor]") -> "Predictor":
+    def beside(parts: "list[Predictor]") -> "Predictor":
         """Filters of the same bin, side by side."""
         out = copy(parts[0])
         for name in OF_EACH:

@@ -44,8 +44,7 @@ class Known(NamedTuple):
         return bool(end - self.end >= LATER or window.used.sum() > GROWN * before)
 
     def is_refuted(self, said: Conclusion) -> bool:
-        """True if the models do not explain newer samples as they did those before, or what poured
-        does no more."""
+        """True if the models no longer explain newer samples as well, or what poured has ended."""
         now = said.explained
         return isinstance(now, Explanation) and (
             now.surprise > max(SURPRISING, GROWN * self.found.surprise) or now.is_outdated
