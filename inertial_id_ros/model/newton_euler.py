@@ -16,7 +16,7 @@ from ..motion.motion import Motion
 GRAVITY = np.array([0.0, 0.0, -9.81])  # m/s^2, in base axes
 _COLUMNS = tensor_from_six(np.eye(6)).transpose(2, 1, 0).reshape(3, -1)  # of an axis of v each
 # Of products v_j v_l: v x (v x 1), and v x (I v) for a unit of each entry of I.
-_TURN = np.eye(9) - np.outer(np.eye(3), np.eye(3))
+_TURN = np.eye(3 * 3) - np.outer(np.eye(3), np.eye(3))
 _SPIN = np.einsum("jik,ckl->jlic", skew(np.eye(3)), tensor_from_six(np.eye(6))).reshape(3 * 3, -1)
 
 
