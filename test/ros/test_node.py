@@ -256,11 +256,12 @@ def test_no_wrench_is_lost_while_a_service_is_called_twenty_times_a_second(compe
         if len(wanted) % 12 == 0:  # of 250 a second
             asked.append(service.call_async(GetInertialParameters.Request(
                 target_frame="base_link")))
-        client.executor.spin_once(timeout_sec=0.0)
+        for _ in range(3):  # ten answers may wait, and a thousand wrenches
+            client.executor.spin_once(timeout_sec=0.0)
 
-    compensated.robot.play(4.0, speed=1.0, each=each)
+    compensated.robot.play(3.0, speed=1.0, each=each)
     client.spin_until(lambda: stamp_of(compensated.wrenches[-1]) == wanted[-1] and (
-        sum(one.done() for one in asked) > 75))  # a service that was just found may lose an answer
+        sum(one.done() for one in asked) > 30))
     assert all(one.result().success for one in asked if one.done())
     stamps = [stamp_of(message) for message in compensated.wrenches]
     assert stamps[stamps.index(wanted[0]):] == wanted
