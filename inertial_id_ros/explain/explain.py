@@ -4,7 +4,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import itemgetter
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from ..motion.motion import BIN, Array
 from . import residual
 from .causes import MovingBase, candidates
 from .fit import Fit, Prior, Region, fit, promise, setup_of
-from .laws import Pouring
 from .residual import LARGE, SHARE, Unknown, is_believable, looks_like, surprise, unknown
 from .setup_errors import ACCOUNTED, AHEAD, STRETCHED, Model, rivals
 from .terms import DECIDED, Term, Values
@@ -27,7 +25,6 @@ CERTAIN, WORTH_IT, TEMPER = 3.0, -8.0, 2.0
 NAMED = 0.9  # probability
 SECOND, ENOUGH = round(1.0 / (BIN * STEP)), 3  # rows; seconds to compare with
 MOST = 2  # values of a term that are worth a try
-FINER = 2.0 ** -np.array([1.0, 2.0, 3.0])  # of the way from one start to the next
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +119,6 @@ def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[
         new = fit(rows, terms, prior, start=old, given=moved, is_near=True)
         if not out or is_believable(new):
             out.append(model.fitted(new))
-    old = out[0].fit
-    steady = [term for term in old.terms if not (isinstance(term, Pouring) and term.is_going_on)]
-    if len(steady) < len(old.terms):  # or it ended since, a second ago or less
-        walk = old.values[Pouring.name]
-        given = {Pouring.name: np.insert(walk, 1, min(walk[0] - 1.0, 0.0))}
-        new = fit(old.rows, [*steady, Pouring(True)], prior, start=old, given=given, is_near=True)
-        out += [out[0].fitted(new)] if is_believable(new) else []
     return _likely(out)
 
 
@@ -198,15 +188,12 @@ def _search(best: Model, prior: Prior) -> list[Model]:
 
 def _promising(clean: Fit, term: Term) -> list[Values]:
     """The values at which a further term may start, where the noise without it leaves any hope."""
-    def hope(start: Values) -> tuple[float, Values]:
+    out = []
+    for start in term.starts(clean):
         gain = 0.0
         # What moves other terms, too, or whose scale is learnt, is no small step: a fit tells.
         if len(start) == 1 and not np.isfinite(term.strength):
             gain, start[term.name] = promise(clean, term, start[term.name])
-        return gain + term.odds, start
-    out = sorted(map(hope, term.starts(clean)), key=itemgetter(0), reverse=True)
-    for step in term.apart * FINER if term.apart and out else ():  # about the best start
-        moves = step * np.eye(term.curved, len(term.sd))
-        out[0] = max([out[0], *(hope({term.name: out[0][1][term.name] + move})
-                                for move in (*moves, *-moves))], key=itemgetter(0))
+        out.append((gain + term.odds, start))
+    out.sort(key=lambda each: -each[0])
     return [start for gain, start in out[:MOST] if gain > WORTH_IT]

@@ -75,10 +75,10 @@ class Pouring(Term):
     SHORTEST = 0.4  # s, of the stretch
     AGES = 2.0 ** np.arange(6)  # s: at which climbs begin
 
-    name, place, odds, apart = "payload_walks", Place.MOVES, RARE, float(np.log(2.0))
+    name, place, odds = "payload_walks", Place.MOVES, RARE
 
     def __init__(self, is_over: bool) -> None:
-        self.curved, self.is_going_on = 1 + is_over, not is_over
+        self.curved = 1 + is_over
         self.sd = np.r_[np.ones(self.curved), 0.3, np.full(3, 0.03), np.full(6, 0.009)]
         self.mean = np.r_[np.full(self.curved, np.log(6.0)), np.zeros(10)]
 

@@ -58,10 +58,9 @@ class Term:
         takes_inertia: True if it takes a share of the inertia away.
         odds: logarithm, before the data, of terms that must earn their place.
         curved: so many of the first values its effect is not linear in.
-        apart: of starts in these values, where no slope leads from one to the next; or 0.
     """
 
-    name, place, odds, strength, curved, apart = "", Place.MOVES, 0.0, np.inf, 0, 0.0
+    name, place, odds, strength, curved = "", Place.MOVES, 0.0, np.inf, 0
     is_inexact = takes_inertia = False
     sd: Array
     mean: Array

@@ -44,11 +44,10 @@ class Known(NamedTuple):
         return bool(end - self.end >= LATER or window.used.sum() > GROWN * before)
 
     def is_refuted(self, said: Conclusion) -> bool:
-        """True if the models no longer explain newer samples as well, or what poured has ended."""
+        """True if the models no longer explain newer samples as well."""
         now = said.explained
         return isinstance(now, Explanation) and (
-            now.surprise > max(SURPRISING, GROWN * self.found.surprise) or now.is_outdated
-            or any(walk_of(self.found)) > any(walk_of(now)))
+            now.surprise > max(SURPRISING, GROWN * self.found.surprise) or now.is_outdated)
 
 
 class Course:

@@ -290,39 +290,10 @@ def test_the_average_has_the_variance_within_and_between_its_models() -> None:
                                + (off.T * weights) @ off, rtol=1e-6, atol=1e-15)
 
 
-def measured(motion: Truth, points: Points, encoders: float) -> Window:
-    """What is read of a load with a zero, by encoders of a noise [rad]."""
-    rng, stamps = np.random.default_rng(1), STAMPS[0] + np.round(
-        1e9 / RATE * np.arange(len(motion.q))).astype(np.int64)
-    seen_by = motion_from_arrays(URDF, FRAME, NAMES, stamps,
-                                 motion.q + encoders * rng.normal(size=motion.q.shape))
-    wrench = points.wrench(motion) + ZERO
-    return window_of(seen_by, stamps, wrench + NOISE * rng.normal(size=wrench.shape))
-
-
 def test_a_slow_motion_by_poor_encoders_makes_no_moment_of_inertia_smaller() -> None:
     slow = moved(1, SECONDS, RATE, 0.5, harmonics=4)
     wrench = BODY.wrench(slow) + RIGHT - BODY.wrench(MOTION)
     assert covers(of_wrong(wrench, motion=by_encoders(slow, 1, 1e-3)), BODY.phi()).all()
-
-
-def test_pouring_is_found_whose_age_lies_between_those_that_are_tried_first() -> None:
-    """It began 12 s ago: no slope leads there from 8 or from 16 s."""
-    share = 1.0 - 0.0275 * np.clip(times(22.0, RATE) - 10.0, 0.0, None)
-    points = BODY._replace(masses=share[:, None] * BODY.masses)
-    found = explain(measured(moved(1, 22.0, RATE), points, ENCODER_NOISE), SHEET, REGION)
-    assert dict(found.named)["payload_walks"]["mass_rate"] == pytest.approx(-0.0385, rel=0.03)
-    assert covers(found, points.phi()).all()
-
-
-def test_the_models_of_a_payload_that_poured_follow_it_where_that_ends() -> None:
-    share = 1.0 - 0.04 * np.clip(LATER, 0.0, 7.0)  # until 13 s
-    points = BODY._replace(masses=share[:, None] * BODY.masses)
-    wrench = points.wrench(truth(1))
-    before = explain(seen(wrench, 1, 12.0), SHEET, REGION)
-    found = explain(seen(wrench, 1, 14.5), SHEET, REGION, before)
-    assert dict(found.named)["payload_walks"]["mass_rate"] == 0.0
-    assert covers(found, points.phi()).all()
 
 
 def test_what_nothing_explains_widens_the_intervals_and_is_named() -> None:
