@@ -29,7 +29,7 @@ def candidates(fit: Fit) -> list[Term]:
     out: list[Term] = list(map(Hysteresis, [PLAYS, *PLAYS[:, None]] if motion.omega.any() else []))
     out += [BiasDrift()] if out and rows.time[-1] - rows.time[0] > DRIFTS else []
     if out and np.ptp(rows.place, axis=0).any():
-        out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(False), Pouring(True)]
+        out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(rows.age[0])]
         out += [Cable(), RoomForce(), MovingBase(rows.n)]
     taken = {term.place for term in fit.terms if term.odds}
     return [term for term in out if term.place not in taken]
@@ -49,7 +49,7 @@ class BiasDrift(Term):
         since = (rows.time - rows.time[[0, -1]].mean()) / 60.0
         return linear(rows.modes(since)[:, None, None] * np.eye(6), values)
 
-    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
+    def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
         force, torque = (float(np.linalg.norm(v)) for v in np.split(values, 2))
         return {"force_rate": force, "torque_rate": torque}
 
@@ -69,7 +69,7 @@ class RoomForce(Term):
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         return linear(weight_columns(rows.level[:, :, 2]), values)
 
-    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
+    def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
         return {"force": float(values[0])}
 
 
@@ -109,7 +109,7 @@ class MovingBase(Term):
         slopes = pulls[..., None] * np.cos(np.pi * at)[:, None, None]
         return linear(rows.modes(slopes.reshape(rows.n, 6, -1)), values)
 
-    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
+    def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
         x, y = values.reshape(2, -1)[:, 1:]
         return {"acceleration": float(np.sqrt(0.5 * (x @ x + y @ y)))}
 
@@ -148,7 +148,7 @@ class Hysteresis(Term):
     def doubt(self, phi: Array, values: Array) -> Array:
         return looks_like(INEXACT * np.abs(values[:-6].reshape(-1, 2, 3)).sum(0).mean(1), phi)
 
-    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
+    def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
         return {"share": float(np.abs(values[:-6].reshape(-1, 6).sum(0)).max())}
 
 
@@ -178,7 +178,7 @@ class SensorFilter(Term):
         """Time constant [s], and damping."""
         return tuple(np.exp(values[:self.order]).tolist())
 
-    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
+    def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
         time = self.filter(values)[0]
         return {"cutoff": 1.0 / (2.0 * np.pi * time), "order": float(self.order)}
 

@@ -15,6 +15,7 @@ from ..motion.motion import BIN, Array
 from . import residual
 from .causes import MovingBase, candidates
 from .fit import Fit, Prior, Region, fit, promise, setup_of
+from .laws import Pouring
 from .residual import LARGE, SHARE, Unknown, is_believable, looks_like, surprise, unknown
 from .setup_errors import ACCOUNTED, AHEAD, STRETCHED, Model, rivals
 from .terms import DECIDED, Term, Values
@@ -77,7 +78,8 @@ class Explanation:
             out.append(("clock_offset", {"milliseconds": 1e3 * self.setup.delay}))
         if self.error.kind == "removed_payload":
             out.append(("removed_payload", {"mass": float(best.values["removed_payload"][0])}))
-        out += [(term.name, {**term.describe(best.phi, best.values[term.name])})
+        out += [(term.name, {**term.describe(best.phi, best.values[term.name],
+                                             best.sigma[term.name])})
                 for term in best.terms if self.probability.get(term.name, 0.0) > NAMED
                 and residual.is_worth_naming(best, term, self.sheet)]
         if ((self.unknown.times > LARGE) & (self.unknown.share > SHARE)).any():
@@ -112,11 +114,9 @@ def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[
     rows, out = Rows(window, models[0].fit.rows.setup), list[Model]()
     for model in models:
         old, terms = model.fit, [
-            MovingBase(rows.n) if isinstance(t, MovingBase) else t for t in model.fit.terms]
-        seconds = BIN * float(window.motion.number[-1] - old.rows.window.motion.number[-1])
-        moved = {term.name: term.later(old.values[term.name], seconds) for term in terms
-                 if len(term.sd) == len(old.values[term.name])}
-        new = fit(rows, terms, prior, start=old, given=moved, is_near=True)
+            MovingBase(rows.n) if isinstance(t, MovingBase) else
+            Pouring(rows.age[0]) if isinstance(t, Pouring) else t for t in model.fit.terms]
+        new = fit(rows, terms, prior, start=old, is_near=True)
         if not out or is_believable(new):
             out.append(model.fitted(new))
     return _likely(out)

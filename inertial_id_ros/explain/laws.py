@@ -2,7 +2,6 @@
 """Causes whose law is not linear: a cable, a payload that pours or slides, a part that swings."""
 
 from collections.abc import Mapping
-from itertools import combinations
 
 import numpy as np
 from scipy.signal import lfilter
@@ -12,8 +11,10 @@ from ..model.newton_euler import GRAVITY, static_wrench
 from ..model.rows import Rows
 from ..motion.motion import BIN, Array
 from .fit import LIGHTEST, Fit
-from .residual import INEXACT, looks_like
-from .terms import COMMON, RARE, Place, Term, Values
+from .residual import HARDLY, INEXACT, looks_like
+from .terms import COMMON, RARE, STRENGTH, Effect, Place, Term, Values, linear
+
+EVERY = 2.0  # s, of a stretch of time in which a payload pours evenly
 
 
 class Cable(Term):
@@ -51,7 +52,7 @@ class Cable(Term):
         weight = -GRAVITY[2] * max(float(phi[0]), LIGHTEST)
         return looks_like(np.full(2, INEXACT * self._tension(values) / weight), phi)
 
-    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
+    def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
         return {"tension": self._tension(values), "stiffness": float(values[4])}
 
     def _tension(self, values: Array) -> float:
@@ -59,62 +60,48 @@ class Cable(Term):
         return float(values[3] + values[4] * np.linalg.norm(values[:3]))
 
 
-class Pouring(Term):
-    """A payload that pours or slides: phi changes evenly over a stretch; wanted is that of now.
+def poured(A: Array, phi: Array, age: Array) -> Array:
+    """What has changed of the load A phi, A (n, c, 10), of rows at ages (n,) [s], the oldest first,
+    by values of `Pouring`: slopes (n, c, 10 K)."""
+    mass = max(float(phi[0]), LIGHTEST)
+    centre = phi[1:4] / mass
+    way = 0.5 * (point_columns(centre + np.eye(3)) - point_columns(centre - np.eye(3)))
+    unit = A @ np.column_stack([phi, mass * way, mass * np.eye(10)[:, 4:]])
+    to_come = np.clip((age[:, None] - np.arange(0.0, age[0], EVERY)) / EVERY, 0.0, 1.0)
+    return -(to_come[:, None, :, None] * unit[:, :, None]).reshape(*A.shape[:2], -1)
 
-    phi(t) = phi_now - change left(t), where left falls from 1 to 0 over the stretch. What pours is
-    like the rest (a share of phi), what slides takes its inertia along, and where in the payload
-    that happens is unknown: the inertia changes by itself, too. Values: logarithms of the ages of
-    its begin, and of its end if it is over [s]; the share of the mass (1), the way of the centre
-    (3) [m], the inertia over the mass (6) [m^2].
+
+class Pouring(Term):
+    """A payload that pours or slides: phi changes evenly within stretches of time; wanted is that
+    of now.
+
+    phi(t) = phi_now - change to_come(t) of each stretch, in which that falls from 1 to 0. What
+    pours is like the rest (a share of phi), what slides takes its inertia along, and where in the
+    payload that happens is unknown: the inertia changes by itself, too. Values (10 K), the newest
+    stretch first: the share of the mass (1), the way of the centre (3) [m], the inertia over the
+    mass (6) [m^2].
 
     Args:
-        is_over: True if the stretch ends before now.
+        seconds: age of the oldest row.
     """
 
-    SHORTEST = 0.4  # s, of the stretch
-    AGES = 2.0 ** np.arange(6)  # s: at which climbs begin
+    name, place, strength, odds = "payload_walks", Place.MOVES, STRENGTH, RARE
 
-    name, place, odds = "payload_walks", Place.MOVES, RARE
-
-    def __init__(self, is_over: bool) -> None:
-        self.curved = 1 + is_over
-        self.sd = np.r_[np.ones(self.curved), 0.3, np.full(3, 0.03), np.full(6, 0.009)]
-        self.mean = np.r_[np.full(self.curved, np.log(6.0)), np.zeros(10)]
-
-    def starts(self, fit: Fit) -> list[Values]:
-        length = fit.rows.time[-1] - fit.rows.time[0]
-        return [{self.name: np.r_[np.log(ages), np.zeros(10)]}
-                for ages in combinations(self.AGES[self.AGES < length][::-1], self.curved)]
-
-    def later(self, values: Array, seconds: float) -> Array:
-        ages = np.exp(values[:self.curved]) + seconds
-        return np.r_[np.log(np.maximum(ages, BIN)), values[self.curved:]]
+    def __init__(self, seconds: float) -> None:
+        one = np.r_[0.3, np.full(3, 0.03), np.full(6, 0.009)]
+        self.sd = np.tile(one, len(np.arange(0.0, seconds, EVERY)))
+        self.mean = np.zeros_like(self.sd)
 
     def is_believable(self, values: Array) -> bool:
-        """It began before it ended, and there was a payload before."""
-        return bool(np.all(np.diff(values[:self.curved]) < 0.0) and values[self.curved] < 1.0)
+        """There was a payload before."""
+        return bool(np.cumsum(values[::10]).max() < 1.0)
 
-    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
-        begin, end = np.exp([*values[:self.curved], -np.inf][:2])
-        age = BIN * (len(rows.window.used) - rows.index)
-        left = np.clip((age - end) / max(begin - end, self.SHORTEST), 0.0, 1.0)
-        return np.asarray(-(rows.steady @ self._change(phi, values)) * left[:, None])
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        return linear(rows.modes(poured(rows.steady, phi, rows.age)), values)
 
-    def _change(self, phi: Array, values: Array) -> Array:
-        """Change (10,) of phi over the stretch."""
-        share, way, inertia = np.split(values[self.curved:], [1, 4])
-        mass = max(float(phi[0]), LIGHTEST)
-        centre = phi[1:4] / mass
-        moved = (point_columns(centre + way) - point_columns(centre))[:, 0]
-        return np.asarray(share * phi + mass * (moved + np.r_[np.zeros(4), inertia]))
-
-    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
-        seconds = max(np.exp(values[0]), self.SHORTEST)
-        rate = np.zeros(10) if self.curved > 1 else self._change(phi, values) / seconds
-        mass = max(float(phi[0]), LIGHTEST)
-        speed = float(np.linalg.norm(rate[1:4] - rate[0] * phi[1:4] / mass)) / mass
-        return {"mass_rate": float(rate[0]), "speed": speed}
+    def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
+        rate = (values * (np.abs(values) > HARDLY * sd))[:4] / EVERY
+        return {"mass_rate": float(rate[0] * phi[0]), "speed": float(np.linalg.norm(rate[1:]))}
 
 
 class Swing(Term):
@@ -160,5 +147,5 @@ class Swing(Term):
         return looks_like(np.full(2, INEXACT * share), phi) + np.diag(
             np.r_[np.zeros(4), np.full(6, inertia**2)])
 
-    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
+    def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
         return {"share": float(min(values[2], 1.0)), "frequency": float(np.exp(values[0]))}

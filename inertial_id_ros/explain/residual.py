@@ -13,6 +13,7 @@ from .fit import Fit
 from .terms import Place, Term
 
 USUAL = 2.0  # times the data sheet; what is more is unknown
+HARDLY = 2.0  # deviations from zero
 LARGE, SHARE = 4.0, 0.1  # times the data sheet, and share of the load
 UNTOLD = 0.075  # m: accelerations that no transform tells go with the weight as if so far out
 CLEAR = 0.002  # noise of the accelerations, as share of the power of what they make

@@ -75,10 +75,6 @@ class Term:
         modes = rows.modes(np.stack([self.wrench(rows, phi, at) for at in points], 2))
         return Effect((modes[..., 1:] - modes[..., :1]) / step, modes[..., 0])
 
-    def later(self, values: Array, seconds: float) -> Array:
-        """The same values (q,) in a window that ends so much later."""
-        return values
-
     def starts(self, fit: "Fit") -> list[Values]:
         """Values to begin at, by the names of terms, beside a fit without this term."""
         return [{self.name: self.mean}]
@@ -91,8 +87,8 @@ class Term:
         """Covariance (10, 10) of phi by what the law leaves out."""
         return np.zeros((10, 10))
 
-    def describe(self, phi: Array, values: Array) -> Mapping[str, float]:
-        """Numbers for the sentence of the finding."""
+    def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
+        """Numbers for the sentence of the finding; sd: (q,) of the values."""
         return {}
 
 

@@ -18,13 +18,11 @@ from ..robot.least_squares import equivalent_white_noise, friction_weight
 from ..robot.robot_file import LoadColumns, TorqueLoad
 from .contradictions import SIGNIFICANT, Reason
 from .fit import VAGUE
-from .laws import Pouring
+from .laws import Pouring, poured
 from .residual import LARGE
 from .terms import DECIDED
 
 KERNEL = np.hanning(2 * HALF + 3) / (HALF + 1)  # bins, as long as that of a wrench
-EVERY = 2.0  # s, in which a payload that pours changes by a share, and its centre by [m], of about
-CHANGE = Pouring(False).sd[1:-6]
 ROUNDS, LEAST = 3, 1e-3  # of the noise; of the robot's own: what rows leave at least
 UNEXPLAINED = 0.3  # share of the payload's torques that the right robot may leave
 OPPOSITE, LOADED = -0.5, 10.0  # of the robot's own torque; noises that this must reach to be judged
@@ -125,24 +123,16 @@ def _fitted(rows: LoadColumns, load: TorqueLoad, more: Array, known: Fitted | No
 def _walking(rows: LoadColumns, load: TorqueLoad, zeros: Array, age: Array, steady: Fitted
              ) -> tuple[Fitted, tuple[Reason, ...]]:
     """The fit of a payload that pours or slides, and its finding; or the steady one, where that is
-    as likely.
-
-    phi is that of now: in each stretch of `EVERY` seconds before, a share of it and its first
-    moments have changed evenly; age: (r,) of rows [s].
-    """
-    begin, mass = np.arange(0.0, age[0], EVERY), abs(float(steady.phi[0]))
-    before = np.clip((age[:, None] - begin) / EVERY, 0.0, 1.0)
-    unit = CHANGE * np.concatenate([(rows.A @ steady.phi)[..., None], mass * rows.A[..., 1:4]], 2)
-    columns = -(before[:, None, :, None] * unit[:, :, None]).reshape(*zeros.shape[:2], -1)
-    columns = np.concatenate([columns, zeros], axis=2)
+    as likely; age: (r,) of rows [s]."""
+    pouring = Pouring(age[0])
+    columns = np.concatenate([poured(rows.A, steady.phi, age) * pouring.sd, zeros], axis=2)
     known = _fitted(rows, load, columns)
     fit = _fitted(rows, load, columns, known)
     if fit.cost + DECIDED > _fitted(rows, load, zeros, known).cost:
         return steady, ()
-    values, sd = fit.values[10:14], np.sqrt(np.diag(fit.covariance)[10:14])
-    rate = CHANGE / EVERY * values * (np.abs(values) > 2.0 * sd)
-    return fit, (("payload_walks", {"mass_rate": mass * float(rate[0]),
-                                    "speed": float(np.linalg.norm(rate[1:]))}),)
+    values, sd = (pouring.sd * x[10:10 + len(pouring.sd)] for x in (
+        fit.values, np.sqrt(np.diag(fit.covariance))))
+    return fit, ((pouring.name, {**pouring.describe(fit.phi, values, sd)}),)
 
 
 def _judge(load: TorqueLoad, rows: LoadColumns, residual: Array, phi: Array, sd: float

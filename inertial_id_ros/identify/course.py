@@ -202,7 +202,7 @@ class Course:
         if known is None or not any(term.is_inexact for term in known.found.best.terms):
             return False
         said = estimate(self._window(end), end, self.basis, known.found)
-        return not said.refused and not known.is_refuted(said)
+        return said.outcome.valid and not known.is_refuted(said)
 
     @property
     def _newest_known(self) -> Known | None:

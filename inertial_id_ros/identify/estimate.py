@@ -10,7 +10,7 @@ from scipy.special import log_ndtr
 from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome, judge
 from ..explain.contradictions import Reason, contradictions
 from ..explain.explain import Explanation, explain
-from ..explain.residual import LARGE
+from ..explain.residual import HARDLY, LARGE
 from ..explain.torques import TorqueLoad, explain_torques
 from ..inertia import is_consistent, min_eigenvalue
 from ..kinds import made
@@ -20,7 +20,6 @@ from ..motion.motion import BIN, BIN_NS, Array
 from .beliefs import Basis
 from .solving import Explained, solve
 
-HARDLY = 2.0  # deviations of a mass from zero
 SILENCING = ("cable", "base_moves", "constant_force", "not_rigid")  # causes beside the payload
 
 
@@ -29,14 +28,13 @@ class Conclusion(NamedTuple):
 
     Attributes:
         outcome: for whoever asks; explained: the wrench of the window, None where that is too
-        short; findings: kinds and numbers; refused: True if the explanation cannot be true.
+        short; findings: kinds and numbers.
         doubt: kind of the finding by which no load may be removed from the wrench; empty: none.
     """
 
     outcome: Outcome
     explained: Explained | None = None
     findings: tuple[Reason, ...] = ()
-    refused: bool = False
     doubt: str = ""
 
 
@@ -73,8 +71,7 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
     outcome, by_shape = _outcome(explained, refused, window, stamp, basis, begun)
     doubt = "load_unexplained" if refused or surprise > LARGE else ""
     doubt = next((kind for kind, _ in explained.named if kind in SILENCING), doubt)
-    return Conclusion(outcome, explained, (*explained.named, *refused, *by_shape), bool(refused),
-                      doubt)
+    return Conclusion(outcome, explained, (*explained.named, *refused, *by_shape), doubt)
 
 
 def _outcome(explained: Explained, refused: tuple[Reason, ...], window: Window, stamp: int,

@@ -60,7 +60,8 @@ class Rows:
     """Motion, wrench and regressor of a window at a set-up; modes of all stretches in turn.
 
     Attributes:
-        n: rows; lost: by this factor a delay has made them fewer; time: (n,) from the begin [s].
+        n: rows; lost: by this factor a delay has made them fewer.
+        time, age: (n,) from the window's begin, and to its end [s].
         rotation, place: (n, 3, 3), (n, 3) pose of the sensor; p: place from its mean.
         A: (k, 6, 10) modes of the regressor; y: (k, 6) of the wrench.
         turned: (k, 2 + 3 (j - 1), 3) change of the acceleration less gravity, by a turn about the
@@ -86,7 +87,7 @@ class Rows:
         self.rotation, self.place = self.smooth(motion.rotation), self.smooth(motion.position)
         self.p = self.place - self.place.mean(0)
         self.index = np.concatenate([s.first + STEP * np.arange(s.n) for s in self.stretches])
-        self.time = BIN * self.index
+        self.time, self.age = BIN * self.index, BIN * (len(window.used) - self.index)
         self.frequency = np.concatenate([
             np.arange(s.size) / (2.0 * BIN * STEP * s.n) for s in self.stretches])
         self.gain, self.constant = _gain(self.frequency), self.modes(np.ones(self.n))
