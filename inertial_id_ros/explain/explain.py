@@ -113,10 +113,9 @@ def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[
     window = models[0].error.window(window)
     rows, out = Rows(window, models[0].fit.rows.setup), list[Model]()
     for model in models:
-        old, terms = model.fit, [
-            MovingBase(rows.n) if isinstance(t, MovingBase) else
-            Pouring(rows.age[0]) if isinstance(t, Pouring) else t for t in model.fit.terms]
-        new = fit(rows, terms, prior, start=old, is_near=True)
+        terms = [MovingBase(rows.n) if isinstance(t, MovingBase) else
+                 Pouring(rows.age[0]) if isinstance(t, Pouring) else t for t in model.fit.terms]
+        new = fit(rows, terms, prior, start=model.fit, is_near=True)
         if not out or is_believable(new):
             out.append(model.fitted(new))
     return _likely(out)

@@ -71,11 +71,8 @@ class Fitted(NamedTuple):
 
 
 def explain_torques(window: Window, load: TorqueLoad, zero_moved: bool) -> TorqueExplanation:
-    """Explain the torques of a window, whose samples are rows of the load; it has rows.
-
-    Args:
-        zero_moved: True if the zeros of the torques are no longer those of the robot file.
-    """
+    """Explain the torques of a window, whose samples are rows of the load; it has rows; zero_moved:
+    True if the zeros of the torques are no longer those of the robot file."""
     some = stretches(window.used)
     parts = [stretch.smooth(window.wrench, KERNEL, 0) for stretch in some]
     rows = load.columns(np.concatenate([

@@ -58,11 +58,6 @@ class Shape:
                                f"{THINNEST:g} m (are the units metres?)")
 
     @cached_property
-    def volume(self) -> float:
-        """Enclosed volume [m^3]."""
-        return float(self.volumes.sum())
-
-    @cached_property
     def bounds(self) -> tuple[Array, Array]:
         """Lower and upper corner (3,) of the bounding box along the sensor axes."""
         everything = np.concatenate([self.points, self.surface])
@@ -219,7 +214,7 @@ def join_shapes(shapes: Sequence[Shape]) -> Shape:
     size = np.concatenate([shape.volumes for shape in shapes])[own]
     unit = point_columns(points) @ (size / size.sum())
     if own.all():  # exact
-        unit = np.sum([s.volume * s.unit_phi for s in shapes], axis=0) / size.sum()
+        unit = np.sum([s.volumes.sum() * s.unit_phi for s in shapes], axis=0) / size.sum()
     return Shape(points, size, np.concatenate(parts), unit, any(s.bounding for s in shapes),
                  " and ".join(s.name for s in shapes), parts)
 

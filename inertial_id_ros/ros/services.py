@@ -128,7 +128,7 @@ class Services:
         if shape is None:
             return "the shape is forgotten"
         x, y, z = shape.lengths
-        return (f"shape '{shape.name}' of {1e3 * shape.volume:.4g} litres, bounding box "
+        return (f"shape '{shape.name}' of {1e3 * shape.volumes.sum():.4g} litres, bounding box "
                 f"{x:.4g} x {y:.4g} x {z:.4g} m along the sensor axes")
 
     def _use_tool(self, action: int, name: str) -> str:
