@@ -14,7 +14,7 @@ from .fit import LIGHTEST, Fit
 from .residual import HARDLY, INEXACT, looks_like
 from .terms import COMMON, RARE, STRENGTH, Effect, Place, Term, Values, linear
 
-EVERY = 2.0  # s, of a stretch of time in which a payload pours evenly
+EVERY = 1.0  # s, of a stretch of time in which a payload pours evenly
 
 
 class Cable(Term):
@@ -60,14 +60,14 @@ class Cable(Term):
         return float(values[3] + values[4] * np.linalg.norm(values[:3]))
 
 
-def poured(A: Array, phi: Array, age: Array) -> Array:
+def poured(A: Array, phi: Array, age: Array, every: float = EVERY) -> Array:
     """What has changed of the load A phi, A (n, c, 10), of rows at ages (n,) [s], the oldest first,
-    by values of `Pouring`: slopes (n, c, 10 K)."""
+    by values of `Pouring`: slopes (n, c, 10 K); every: length of stretches [s]."""
     mass = max(float(phi[0]), LIGHTEST)
     centre = phi[1:4] / mass
     way = 0.5 * (point_columns(centre + np.eye(3)) - point_columns(centre - np.eye(3)))
     unit = A @ np.column_stack([phi, mass * way, mass * np.eye(10)[:, 4:]])
-    to_come = np.clip((age[:, None] - np.arange(0.0, age[0], EVERY)) / EVERY, 0.0, 1.0)
+    to_come = np.clip((age[:, None] - np.arange(0.0, age[0], every)) / every, 0.0, 1.0)
     return -(to_come[:, None, :, None] * unit[:, :, None]).reshape(*A.shape[:2], -1)
 
 
@@ -82,14 +82,14 @@ class Pouring(Term):
     mass (6) [m^2].
 
     Args:
-        seconds: age of the oldest row.
+        seconds: age of the oldest row; every: length of stretches [s].
     """
 
     name, place, strength, odds = "payload_walks", Place.MOVES, STRENGTH, RARE
 
-    def __init__(self, seconds: float) -> None:
-        one = np.r_[0.3, np.full(3, 0.03), np.full(6, 0.009)]
-        self.sd = np.tile(one, len(np.arange(0.0, seconds, EVERY)))
+    def __init__(self, seconds: float, every: float = EVERY) -> None:
+        self.every, one = every, np.r_[0.3, np.full(3, 0.03), np.full(6, 0.009)]
+        self.sd = np.tile(one, len(np.arange(0.0, seconds, every)))
         self.mean = np.zeros_like(self.sd)
 
     def is_believable(self, values: Array) -> bool:
@@ -100,7 +100,7 @@ class Pouring(Term):
         return linear(rows.modes(poured(rows.steady, phi, rows.age)), values)
 
     def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
-        rate = (values * (np.abs(values) > HARDLY * sd))[:4] / EVERY
+        rate = (values * (np.abs(values) > HARDLY * sd))[:4] / self.every
         return {"mass_rate": float(rate[0] * phi[0]), "speed": float(np.linalg.norm(rate[1:]))}
 
 

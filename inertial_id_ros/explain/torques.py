@@ -23,6 +23,7 @@ from .residual import LARGE
 from .terms import DECIDED
 
 KERNEL = np.hanning(2 * HALF + 3) / (HALF + 1)  # bins, as long as that of a wrench
+EVERY = 2.0  # s, of stretches in which a payload pours evenly: torques tell less
 ROUNDS, LEAST = 3, 1e-3  # of the noise; of the robot's own: what rows leave at least
 UNEXPLAINED = 0.3  # share of the payload's torques that the right robot may leave
 OPPOSITE, LOADED = -0.5, 10.0  # of the robot's own torque; noises that this must reach to be judged
@@ -121,8 +122,8 @@ def _walking(rows: LoadColumns, load: TorqueLoad, zeros: Array, age: Array, stea
              ) -> tuple[Fitted, tuple[Reason, ...]]:
     """The fit of a payload that pours or slides, and its finding; or the steady one, where that is
     as likely; age: (r,) of rows [s]."""
-    pouring = Pouring(age[0])
-    columns = np.concatenate([poured(rows.A, steady.phi, age) * pouring.sd, zeros], axis=2)
+    pouring = Pouring(age[0], EVERY)
+    columns = np.concatenate([poured(rows.A, steady.phi, age, EVERY) * pouring.sd, zeros], axis=2)
     known = _fitted(rows, load, columns)
     fit = _fitted(rows, load, columns, known)
     if fit.cost + DECIDED > _fitted(rows, load, zeros, known).cost:
