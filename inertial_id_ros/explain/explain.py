@@ -171,8 +171,7 @@ def _search(best: Model, prior: Prior) -> list[Model]:
         clean = best.fit  # with the noise as it is, but no prior stretched by what is looked for
         if max(clean.scales.values()) > STRETCHED or any(term.is_inexact for term in clean.terms):
             clean = fit(clean.rows, clean.terms, prior, start=clean, rounds=0)
-        tried = [best.fitted(new, term.odds)
-                 for term in candidates(clean) for given in _promising(clean, term)
+        tried = [best.fitted(new, term.odds) for term, given in _promising(clean)
                  if is_believable(new := fit(clean.rows, [*clean.terms, term], prior,
                                              start=clean, given=given))]
         # Accelerations of the base can be all that a part does which swings by the arm's motion.
@@ -185,14 +184,15 @@ def _search(best: Model, prior: Prior) -> list[Model]:
     return _likely(models)
 
 
-def _promising(clean: Fit, term: Term) -> list[Values]:
-    """The values at which a further term may start, where the noise without it leaves any hope."""
-    out = []
-    for start in term.starts(clean):
-        gain = 0.0
-        # What moves other terms, too, or whose scale is learnt, is no small step: a fit tells.
-        if len(start) == 1 and not np.isfinite(term.strength):
-            gain, start[term.name] = promise(clean, term, start[term.name])
-        out.append((gain + term.odds, start))
-    out.sort(key=lambda each: -each[0])
-    return [start for gain, start in out[:MOST] if gain > WORTH_IT]
+def _promising(clean: Fit) -> list[tuple[Term, Values]]:
+    """Further terms and values to start at: the best of a kind, where the noise leaves any hope."""
+    out: dict[tuple[str, int], list[tuple[float, Term, Values]]] = {}
+    for term in candidates(clean):
+        for start in term.starts(clean):
+            gain = 0.0
+            # What moves other terms, too, or whose scale is learnt, is no small step: a fit tells.
+            if len(start) == 1 and not np.isfinite(term.strength):
+                gain, start[term.name] = promise(clean, term, start[term.name])
+            out.setdefault((term.name, term.curved), []).append((gain + term.odds, term, start))
+    return [(term, start) for some in out.values() for gain, term, start in
+            sorted(some, key=lambda each: -each[0])[:MOST] if gain > WORTH_IT]
