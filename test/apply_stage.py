@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from control_msgs.msg import DynamicJointState, InterfaceValue
+from control_msgs.msg import Float64Values, Keys
 from node_client import NODE, PARAMETERS, is_known, wait_for_valid
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
@@ -70,7 +70,8 @@ class Controller(StandIn):
 
 
 class Driver(StandIn):
-    """ur_robot_driver, with its service and its topic.
+    """ur_robot_driver, with its service, and its payload from a state_interfaces_broadcaster, as on
+    ROS 2 Lyrical (on `dynamic_joint_states`, as before, the simulated cobot states it).
 
     Args:
         behaviour: ``mistake`` (takes another mass than is sent); ``refuse``; ``silent`` (does not
@@ -84,8 +85,12 @@ class Driver(StandIn):
         self._now = dict(BEFORE) if before else {"mass": 0.0, "com": [0.0] * 3,
                                                  "inertia": [0.0] * 6}
         self.create_service(SetPayload, "io_and_status_controller/set_payload", self._answer)
-        self._states = self.create_publisher(DynamicJointState, "dynamic_joint_states", 10)
         if before is not None:
+            names, self._values = (
+                self.create_publisher(kind, f"state_interfaces_broadcaster/{topic}", qos)
+                for kind, topic, qos in ((Keys, "names", LATCHED), (Float64Values, "values", 10)))
+            names.publish(Keys(keys=[f"payload/{name}" for name in (
+                "mass", "cog.x", "cog.y", "cog.z", *(f"inertia.{name}" for name in ENTRIES))]))
             self.create_timer(0.05, self._publish)
 
     def _answer(self, request: Any, response: Any) -> Any:
@@ -102,11 +107,8 @@ class Driver(StandIn):
         return response
 
     def _publish(self) -> None:
-        names = ["mass", "cog.x", "cog.y", "cog.z", *(f"inertia.{name}" for name in ENTRIES)]
-        values = [float(x) for x in (self._now["mass"], *self._now["com"], *self._now["inertia"])]
-        self._states.publish(DynamicJointState(
-            joint_names=["payload"],
-            interface_values=[InterfaceValue(interface_names=names, values=values)]))
+        self._values.publish(Float64Values(values=[float(x) for x in (
+            self._now["mass"], *self._now["com"], *self._now["inertia"])]))
 
 
 class ApplyStage(Stage):

@@ -261,8 +261,9 @@ def test_the_node_goes_on_while_a_driver_does_not_answer(stage, driver):
 
 BOUND = 0.25 * 9.81 * TRUE.mass  # of the force: far below the payload twice
 REST_NS = 100_000_000  # length of what the arm at rest publishes with the same reading
-READ_BACK = {"precompensated__source": "dynamic_joint_states",
-             "precompensated__topic": "dynamic_joint_states", "precompensated__frame": "tool0"}
+READ_BACK = {"precompensated__source": "state_interfaces",
+             "precompensated__topic": "state_interfaces_broadcaster",
+             "precompensated__frame": "tool0"}
 
 
 def change_wrench(stage, happened, delay, changed):

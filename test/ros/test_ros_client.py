@@ -10,6 +10,7 @@ from unittest.mock import MagicMock
 import pinocchio as pin
 import pytest
 import rclpy
+from control_msgs.msg import Float64Values, Keys
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from robot_graph import in_sensor
@@ -26,6 +27,7 @@ from inertial_id_ros.ros.conversions import PROMISED
 from inertial_id_ros.ros.guide import node_link
 from inertial_id_ros.ros.guide.identify_payload import Session, parse
 from inertial_id_ros.ros.guide.node_link import NodeLink
+from inertial_id_ros.ros.guide.robot import Robot
 from inertial_id_ros.ros.ros_client import NoAnswer, NoResponse, Rehearsal, RosClient
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.srv import Apply
@@ -116,6 +118,23 @@ def test_a_node_that_runs_is_waited_for_and_only_where_there_is_none_one_is_star
             link.connect(children, ["word"], said.append)
         children.start.assert_called_once_with("inertial_id_node", ["word"])
         assert said
+
+
+def test_the_guide_hears_the_payload_of_a_driver_under_any_prefix(make_node):
+    driver = make_node("driver")
+    names, values = (driver.create_publisher(kind, f"left/broadcaster/{name}", LATCHED)
+                     for kind, name in ((Keys, "names"), (Float64Values, "values")))
+    names.publish(Keys(keys=["left_payload/cog.x", "left_payload/mass"]))
+    driver.create_timer(0.1, lambda: values.publish(Float64Values(values=[0.3, 1.5])))
+    with spinning(driver), NodeLink("/none", threading.Event()) as link:
+        link.settings = Settings()
+        robot = Robot(link, MagicMock())
+
+        def stated():
+            robot.discover()
+            return robot.driver.payload
+
+        wait_until(lambda: stated() == 1.5)
 
 
 @pytest.mark.parametrize(("success", "sent"), [(True, True), (False, True), (False, False)])
