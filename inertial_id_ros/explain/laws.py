@@ -60,14 +60,13 @@ class Cable(Term):
         return float(values[3] + values[4] * np.linalg.norm(values[:3]))
 
 
-def poured(A: Array, phi: Array, age: Array, every: float = EVERY) -> Array:
-    """What has changed of the load A phi, A (n, c, 10), of rows at ages (n,) [s], the oldest first,
-    by values of `Pouring`: slopes (n, c, 10 K); every: length of stretches [s]."""
+def poured(A: Array, phi: Array, to_come: Array) -> Array:
+    """What has changed of the load A phi, A (n, c, 10), by values of `Pouring`: slopes (n, c, 10 K)
+    of rows before shares `to_come` (n, K) of its stretches."""
     mass = max(float(phi[0]), LIGHTEST)
     centre = phi[1:4] / mass
     way = 0.5 * (point_columns(centre + np.eye(3)) - point_columns(centre - np.eye(3)))
     unit = A @ np.column_stack([phi, mass * way, mass * np.eye(10)[:, 4:]])
-    to_come = np.clip((age[:, None] - np.arange(0.0, age[0], every)) / every, 0.0, 1.0)
     return -(to_come[:, None, :, None] * unit[:, :, None]).reshape(*A.shape[:2], -1)
 
 
@@ -88,8 +87,8 @@ class Pouring(Term):
     name, place, strength, odds = "payload_walks", Place.MOVES, STRENGTH, RARE
 
     def __init__(self, seconds: float, every: float = EVERY) -> None:
-        self.every, one = every, np.r_[0.3, np.full(3, 0.03), np.full(6, 0.009)]
-        self.sd = np.tile(one, len(np.arange(0.0, seconds, every)))
+        self.every, self.count = every, int(np.ceil(seconds / every))
+        self.sd = np.tile(np.r_[0.3, np.full(3, 0.03), np.full(6, 0.009)], self.count)
         self.mean = np.zeros_like(self.sd)
 
     def is_believable(self, values: Array) -> bool:
@@ -97,7 +96,11 @@ class Pouring(Term):
         return bool(np.cumsum(values[::10]).max() < 1.0)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return linear(rows.modes(poured(rows.steady, phi, rows.age)), values)
+        return linear(rows.modes(poured(rows.steady, phi, self.to_come(rows.age))), values)
+
+    def to_come(self, age: Array) -> Array:
+        """Share (n, K) of each stretch that comes after rows of ages (n,) [s]."""
+        return (age[:, None] / self.every - np.arange(self.count)).clip(0.0, 1.0)
 
     def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
         rate = (values * (np.abs(values) > HARDLY * sd))[:4] / self.every

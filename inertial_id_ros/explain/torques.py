@@ -123,7 +123,8 @@ def _walking(rows: LoadColumns, load: TorqueLoad, zeros: Array, age: Array, stea
     """The fit of a payload that pours or slides, and its finding; or the steady one, where that is
     as likely; age: (r,) of rows [s]."""
     pouring = Pouring(age[0], EVERY)
-    columns = np.concatenate([poured(rows.A, steady.phi, age, EVERY) * pouring.sd, zeros], axis=2)
+    columns = poured(rows.A, steady.phi, pouring.to_come(age)) * pouring.sd
+    columns = np.concatenate([columns, zeros], axis=2)
     known = _fitted(rows, load, columns)
     fit = _fitted(rows, load, columns, known)
     if fit.cost + DECIDED > _fitted(rows, load, zeros, known).cost:
