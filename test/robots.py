@@ -4,6 +4,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import mujoco
 import numpy as np
 import pinocchio as pin
 from scipy.spatial.transform import Rotation
@@ -158,3 +159,22 @@ def unfiltered(model: RobotModel, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray
                torque: np.ndarray) -> Rows:
     """Rows of motions and torques."""
     return Rows(model, np.arange(len(q)), model.regressor(q, dq, ddq), torque)
+
+
+def mujoco_torque(text: str, names: Sequence[str], q: np.ndarray, dq: np.ndarray,
+                  ddq: np.ndarray) -> np.ndarray:
+    """Torques (n, k) of named joints by MuJoCo's inverse dynamics, of a robot on a fixed base whose
+    joints have no friction; other joints stay where they are locked."""
+    spec = mujoco.MjSpec.from_string(text)
+    for geom in spec.geoms:  # bodies come of inertias alone
+        geom.mass = 0.0
+    model = spec.compile()
+    model.opt.disableflags |= (mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+                               | mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    model.dof_damping[:] = 0.0
+    places, data, out = [model.joint(n).dofadr[0] for n in names], mujoco.MjData(model), []
+    for state in zip(q, dq, ddq, strict=True):
+        data.qpos[places], data.qvel[places], data.qacc[places] = state
+        mujoco.mj_inverse(model, data)
+        out.append(data.qfrc_inverse[places])
+    return np.array(out)

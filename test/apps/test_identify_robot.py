@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 import pytest
+from robots import mujoco_torque
 from torque_arm import COULOMB, VISCOUS, save_table, simulate, wide_motion
 
 from inertial_id_ros.apps.robot.files import set_inertias
@@ -160,28 +161,13 @@ def identified(factor: float = 1.1) -> tuple[RobotModel, np.ndarray]:
     return model, phi
 
 
-def mujoco_model(urdf: str) -> mujoco.MjModel:
-    spec = mujoco.MjSpec.from_string(urdf)
-    for geom in spec.geoms:  # bodies come of inertias alone
-        geom.mass = 0.0
-    model = spec.compile()
-    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
-    return model
-
-
 def test_torques_are_those_of_the_robot_that_was_found() -> None:
     """By MuJoCo, with the fingers where they were locked."""
     model, phi = identified()
-    simulated = mujoco_model(set_inertias(URDF, model, phi))
-    simulated.dof_damping[:], simulated.dof_frictionloss[:] = 0.0, 0.0
-    places = [simulated.joint(name).dofadr[0] for name in NAMES]
-    for state in np.random.default_rng(0).normal(size=(5, 3, len(NAMES))):
-        truth = (model.regressor(*(x[None] for x in state)) @ phi)[0]
-        data = mujoco.MjData(simulated)
-        data.qpos[places], data.qvel[places], data.qacc[places] = state
-        mujoco.mj_inverse(simulated, data)
-        np.testing.assert_allclose(data.qfrc_inverse[places], truth, rtol=0.0,
-                                   atol=1e-9 * np.abs(truth).max())
+    states = np.random.default_rng(0).normal(size=(3, 5, len(NAMES)))
+    found = mujoco_torque(set_inertias(URDF, model, phi), NAMES, *states)
+    for row, truth in zip(found, model.regressor(*states) @ phi, strict=True):
+        np.testing.assert_allclose(row, truth, rtol=0.0, atol=1e-9 * np.abs(truth).max())
 
 
 def test_links_that_do_not_fit_into_the_body_that_was_found_are_named() -> None:
