@@ -2,8 +2,9 @@
 """The client of the payload, against a publisher that lies, dies, restarts, stalls and floods."""
 
 import math
-import time
 from collections import deque
+from contextlib import closing
+from itertools import count
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import rclpy
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.experimental import EventsExecutor
-from ros_process import LATCHED, PATIENCE, Client, own_domain
+from ros_process import LATCHED, Client, own_domain, wait_until
 
 from inertial_id_ros import client as client_module
 from inertial_id_ros.client import NoPayload, Payload, PayloadClient
@@ -187,21 +188,17 @@ def test_no_payload_is_older_than_its_bound_whatever_stalls_dies_or_restarts(mon
 
 @pytest.mark.parametrize("kind", [SingleThreadedExecutor, MultiThreadedExecutor, EventsExecutor])
 def test_it_receives_in_every_executor(kind):
-    bench = Client(own_domain())
-    node = rclpy.create_node("user", context=bench.context)
-    client = PayloadClient(node, TOPIC)
-    executor = kind(context=bench.context)
-    executor.add_node(node)
-    never = rclpy.task.Future()
-    try:
-        end, sequence = time.monotonic() + PATIENCE, 0
-        while not client.newest():
-            assert time.monotonic() < end, client.newest().reason
-            sequence += 1
-            bench.publish(TOPIC, a_message(sequence), LATCHED)
-            executor.spin_until_future_complete(never, timeout_sec=0.1)
+    numbers = count(1)
+    with closing(Client(own_domain())) as bench:
+        node = rclpy.create_node("user", context=bench.context)
+        client, executor = PayloadClient(node, TOPIC), kind(context=bench.context)
+        executor.add_node(node)
+
+        def step() -> None:
+            bench.publish(TOPIC, a_message(next(numbers)), LATCHED)
+            executor.spin_until_future_complete(rclpy.task.Future(), timeout_sec=0.1)
+
+        wait_until(client.newest, step=step)
         assert client.newest().mass == 1.5
-    finally:
         executor.shutdown()
         node.destroy_node()
-        bench.close()

@@ -3,6 +3,7 @@
 
 import signal
 import time
+from contextlib import closing
 from functools import partial
 
 import numpy as np
@@ -35,13 +36,13 @@ def stage():
 
 def test_subscribers_of_every_usual_kind_receive_and_one_that_asks_too_much_does_not(stage):
     stage.start_node(estimator__rate=0.1)  # the heartbeat alone
-    watcher, got = Client(stage.domain), {}
+    got = {}
     kinds = {"default": 10, "latched": LATCHED, "deadline and lease": DEMANDING,
              "best effort": QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT),
              "automatic": QoSProfile(depth=1, liveliness=LivelinessPolicy.AUTOMATIC,
                                      liveliness_lease_duration=Duration(seconds=10.0)),
              "too short": QoSProfile(depth=1, deadline=Duration(seconds=0.5))}
-    try:
+    with closing(Client(stage.domain)) as watcher:
         for name, qos in kinds.items():
             got[name] = []
             watcher.node.create_subscription(
@@ -52,17 +53,15 @@ def test_subscribers_of_every_usual_kind_receive_and_one_that_asks_too_much_does
         assert not got["too short"]
         gaps = np.diff([published for published, _ in got["default"]])  # s
         assert HEARTBEAT - LOOK < np.median(gaps) < HEARTBEAT + LOOK + NOISE
-    finally:
-        watcher.close()
 
 
 def test_a_subscriber_is_told_of_a_node_that_hangs_or_dies(stage):
     node = stage.start_node()
-    watcher, alive, missed, got = Client(stage.domain), [], [], []
+    alive, missed, got = [], [], []
     events = SubscriptionEventCallbacks(
         deadline=lambda e: missed.append(time.monotonic()),
         liveliness=lambda e: alive.append((time.monotonic(), e.alive_count)))
-    try:
+    with closing(Client(stage.domain)) as watcher:
         watcher.node.create_subscription(InertialParameters, PARAMETERS, got.append, DEMANDING,
                                          event_callbacks=events)
         for number in (signal.SIGSTOP, signal.SIGKILL):
@@ -76,8 +75,6 @@ def test_a_subscriber_is_told_of_a_node_that_hangs_or_dies(stage):
             assert alive[-1][0] - begun < LEASE + busy
             assert missed[0] - begun < DEADLINE + busy
             node.process.send_signal(signal.SIGCONT)
-    finally:
-        watcher.close()
 
 
 def test_a_payload_that_changes_is_withdrawn_within_its_bound_at_any_rate(stage):

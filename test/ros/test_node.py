@@ -2,6 +2,7 @@
 """The node as a process: what another process reads from it, the compensated wrench among it."""
 
 import json
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -51,12 +52,9 @@ def identified(tmp_path_factory):
 
 
 def test_a_late_joiner_gets_the_last_estimate_and_it_is_the_truth(identified):
-    late = Client(identified.domain)
-    try:
+    with closing(Client(identified.domain)) as late:
         got = late.listen(InertialParameters, PARAMETERS)
         late.spin_until(lambda: got)
-    finally:
-        late.close()
     message = got[0]
     assert message.valid
     truth = identified.robot.cobot.carried
