@@ -4,13 +4,11 @@ over points; what it tells, is given back, and why it is not sent."""
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from robot_graph import BIAS, SHIFT, TURN, Graph, assert_close, body, in_sensor, load, matrix
 
 from inertial_id_ros.errors import InvalidData, InvalidSetting
@@ -202,14 +200,6 @@ def test_a_model_is_rated_by_its_whole_name_unless_the_user_rates_it(
     assert load("universal_robots").mass_limit(urdf)[0] == mass
     assert load("universal_robots", load__rated_payload=4.0).mass_limit(urdf)[0] == 4.0
     assert load("franka").mass_limit(urdf)[0] == load("universal_robots").mass_limit("")[0] == 0.0
-
-
-def test_no_shipped_configuration_rates_a_robot() -> None:
-    """A series holds robots of 3 kg and of 35 kg."""
-    files = sorted((Path(__file__).parents[2] / "config").glob("*.yaml"))
-    rated = [yaml.safe_load(file.read_text())["/**"]["ros__parameters"].get("load", {})
-             for file in files]
-    assert len(files) >= 7 and not any(load.get("rated_payload") for load in rated)
 
 
 # ---- controllers, which take parameters ----
