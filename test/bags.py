@@ -72,12 +72,6 @@ def tf_stream(duration: float) -> Topic:
         nanoseconds(duration, 100.0), "base", FRAME, poses(motion(duration, 100.0)))]))
 
 
-def static_tf_stream() -> Topic:
-    """The base stands in the map, latched."""
-    return Topic("/tf_static", inputs.STATIC_TRANSFORMS.type, messages_of([
-        Edges(np.array([START]), "map", "base", np.eye(7)[6:])]), latched=True)
-
-
 def text_stream(topic: str, text: str) -> Topic:
     """One latched text, such as a robot description."""
     return Topic(topic, inputs.ROBOT_DESCRIPTION.type, [
@@ -98,9 +92,11 @@ def storage_file(bag: Path) -> Path:
 
 def tf_bag(path: Path, duration: float, storage: str = "mcap",
            convention: str = "on_sensor") -> Path:
-    """A recording with wrench and TF only."""
+    """A recording with wrench and TF only, whose base stands in a map."""
+    base = Topic("/tf_static", inputs.STATIC_TRANSFORMS.type, messages_of([
+        Edges(np.array([START]), "map", "base", np.eye(7)[6:])]), latched=True)
     return write_bag(path, [wrench_stream(duration, convention=convention), tf_stream(duration),
-                            static_tf_stream()], storage)
+                            base], storage)
 
 
 def joint_bag(path: Path, duration: float) -> Path:

@@ -71,24 +71,26 @@ def missing_package(text: str) -> str:
     return ""
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
-    """Skip a file that imports an optional package that is not installed."""
+def skipped(node: pytest.Collector | pytest.Item, error: BaseException | None = None
+            ) -> Iterator[None]:
+    """Skip a file or a test that needs an optional package that is not installed."""
     outcome = yield
     report = outcome.get_result()
-    if report.failed and (name := missing_package(str(report.longrepr))):
+    if report.failed and (name := missing_package(str(error or report.longrepr))):
         report.outcome = "skipped"
-        report.longrepr = (str(collector.path), 0, f"Skipped: needs the package {name}")
+        report.longrepr = (str(node.path), 0, f"Skipped: needs the package {name}")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    """Of files."""
+    yield from skipped(collector)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Skip a test that needs an optional package that is not installed."""
-    outcome = yield
-    report = outcome.get_result()
-    if report.failed and call.excinfo and (name := missing_package(str(call.excinfo.value))):
-        report.outcome = "skipped"
-        report.longrepr = (str(item.path), 0, f"Skipped: needs the package {name}")
+    """Of tests."""
+    yield from skipped(item, call.excinfo and call.excinfo.value)
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

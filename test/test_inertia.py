@@ -3,23 +3,18 @@
 
 import numpy as np
 import pinocchio as pin
-from scenes import GRAVITY, Points, body, in_sensor, moved
+from problems import random_phi
+from scenes import GRAVITY, body, in_sensor, moved
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros import inertia
 from inertial_id_ros.model.newton_euler import regressor
 
 
-def random_body(rng, points=6):
-    """Mass, centre of mass and tensor about it of random point masses."""
-    where = rng.normal(size=(points, 3)) * 0.1 + rng.normal(size=3) * 0.2
-    return inertia.body_from_phi(inertia.point_columns(where) @ rng.uniform(0.1, 1.0, points))
-
-
 def test_phi_and_its_moves_to_other_frames_are_those_of_pinocchio():
     rng = np.random.default_rng(1)
     for _ in range(20):
-        body, there = random_body(rng), pin.SE3.Random()
+        body, there = inertia.body_from_phi(random_phi(rng)), pin.SE3.Random()
         phi, expected = inertia.phi_from_body(*body), pin.Inertia(*body)
         np.testing.assert_allclose(inertia.phi_to_pinocchio(phi), expected.toDynamicParameters(),
                                    rtol=1e-12, atol=1e-15)
@@ -53,31 +48,23 @@ def test_consistency_is_positive_mass_and_the_triangle_inequalities():
 
 def test_report_jacobian_agrees_with_finite_differences():
     rng = np.random.default_rng(8)
-    phi = inertia.phi_from_body(*random_body(rng))
+    phi = random_phi(rng)
     report, step = inertia.report_from_phi, 1e-6
     want = np.stack([(report(phi + step * e) - report(phi - step * e)) / (2.0 * step)
                      for e in np.eye(10)], axis=1)
     np.testing.assert_allclose(inertia.report_jacobian(phi), want, atol=1e-7)
 
 
-def body_of(points: Points) -> pin.Inertia:
-    mass, *com, xx, xy, xz, yy, yz, zz = points.report()
-    return pin.Inertia(mass, np.array(com), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
-
-
-def phi_of(body: pin.Inertia) -> np.ndarray:
-    return inertia.phi_from_pinocchio(body.toDynamicParameters())
-
-
 def test_the_wrench_is_that_of_pinocchio(rng: np.random.Generator) -> None:
     for seed in range(5):
-        load = body_of(body(seed))
+        phi = body(seed).phi()
+        load = pin.Inertia(*inertia.body_from_phi(phi))
         proper, omega, alpha, velocity = rng.normal(size=(4, 1, 3)) * 3.0
         twist = pin.Motion(velocity[0], omega[0])
         # Pinocchio's spatial acceleration differs from that of the point by omega x v.
         acceleration = pin.Motion(proper[0] - np.cross(omega[0], velocity[0]), alpha[0])
         expected = (load * acceleration + twist.cross(load * twist)).vector
-        np.testing.assert_allclose(regressor(proper, omega, alpha)[0] @ phi_of(load), expected,
+        np.testing.assert_allclose(regressor(proper, omega, alpha)[0] @ phi, expected,
                                    rtol=1e-12, atol=1e-12)
 
 
@@ -89,6 +76,6 @@ def test_the_wrench_is_the_sum_over_points_on_their_paths() -> None:
     inner = type(motion)(*(column[1:-1] for column in motion))
     force = np.stack([in_sensor(inner, force[:, k]) for k in range(12)], axis=1)
     want = np.concatenate([force.sum(1), np.cross(points.places, force).sum(1)], axis=1)
-    got = regressor(inner.a_g, inner.omega, inner.alpha) @ phi_of(body_of(points))
+    got = regressor(inner.a_g, inner.omega, inner.alpha) @ points.phi()
     np.testing.assert_allclose(got, want, atol=1e-3)
     np.testing.assert_allclose(points.wrench(inner), want, atol=1e-3)

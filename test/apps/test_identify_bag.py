@@ -252,14 +252,10 @@ def test_the_run_ends_with_a_reason(tmp_path: Path, name: str,
     np.savez(tmp_path / "a.npz", **{"t": TIME, "y": LOAD, "p": PLACE, "q": QUATERNION}
              | CASES[name])
     (tmp_path / "c.yaml").write_text("{time: t, wrench: y, position: p, quaternion: q}")
-    status = main([str(tmp_path / "a.npz"), "--columns", str(tmp_path / "c.yaml"), "--sensor",
-                   "ati_gamma", "--json", str(tmp_path / "a.json")])
-    printed = capsys.readouterr()
+    status, tree = run(tmp_path, tmp_path / "a.npz", "--columns", tmp_path / "c.yaml", *SENSOR)
     if status == USER_ERROR:
-        assert len(printed.err.splitlines()) == 1
-        return
-    tree = json.loads((tmp_path / "a.json").read_text())
-    if status == OK:  # what is left of it tells the payload
+        assert len(capsys.readouterr().err.splitlines()) == 1
+    elif status == OK:  # what is left of it tells the payload
         assert name in ("one spike", "much of it missing")
         assert tree["mass"] == pytest.approx(bags.MASS, rel=0.02)
     else:
@@ -276,12 +272,10 @@ def test_identify_bag_and_identify_robot_read_efforts_from_a_bag(
         robot_file: Path, tmp_path: Path):
     recorded = loaded(2.0, 4)
     path = bag(tmp_path / "bag", recorded)
-    assert main([str(path), "--set", f"load.robot={robot_file}",
-                 "--sensor-frame", FRAME, "--json", str(tmp_path / "out.json"),
-                 "--report", str(tmp_path)]) == 0
-    tree = json.loads((tmp_path / "out.json").read_text())
+    status, tree = run(tmp_path, path, "--set", f"load.robot={robot_file}",
+                       "--sensor-frame", FRAME, "--report", tmp_path)
+    assert status == OK and tree["frame_id"] == FRAME
     assert tree["mass"] == pytest.approx(2.0, rel=0.03)
-    assert tree["frame_id"] == FRAME
     assert identify_robot([str(path), "--quiet", "--set", "hold_back=0", "--set", "align=false",
                            "--set", "coulomb_velocity=0.003"]) == 0
 

@@ -34,24 +34,13 @@ def arm() -> Arm:
 
 
 @pytest.fixture(scope="module")
-def planner(arm: Arm) -> MotionPlanner:
-    return MotionPlanner(arm, LIMITS, START_POSE, NOTHING, 0)
-
-
-@pytest.fixture(scope="module")
-def motions(planner: MotionPlanner) -> list[Trajectory]:
+def motions(arm: Arm) -> list[Trajectory]:
     """Three motions, one after the other."""
-    found, pose = [], START_POSE
+    planner, found, pose = MotionPlanner(arm, LIMITS, START_POSE, NOTHING, 0), [], START_POSE
     for _ in range(3):
         found.append(planner.next_motion(pose, WANTED))
         pose = found[-1].positions[-1]
     return found
-
-
-def published(seconds: float) -> Trajectory:
-    """The published sinusoids for a time."""
-    t = np.arange(0.0, seconds, 0.01)
-    return Trajectory(t, *Sinusoid(1.0)(t))
 
 
 def test_motions_follow_each_other_at_rest_as_quintics_between_their_points(arm, motions):
@@ -75,8 +64,9 @@ def test_three_motions_identify_more_than_the_published_sinusoid_in_the_same_tim
         before, known = known.sigma(), known.after(arm, motion)
         assert (known.sigma() <= before * (1.0 + 1e-9)).all()
     spent = sum(motion.duration for motion in motions) + 0.4 * len(motions)  # with all rests
-    missing = [np.log(np.maximum(k.sigma() / WANTED, 1.0)).sum()
-               for k in (known, NOTHING.after(arm, published(spent - 0.4)))]
+    t = np.arange(0.0, spent - 0.4, 0.01)
+    published = NOTHING.after(arm, Trajectory(t, *Sinusoid(1.0)(t)))
+    missing = [np.log(np.maximum(k.sigma() / WANTED, 1.0)).sum() for k in (known, published)]
     assert missing[0] < 0.5 * missing[1]
 
 

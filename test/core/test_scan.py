@@ -28,14 +28,10 @@ def measured(noise: float) -> tuple[Motion, IntArray, Array]:
             wrenches.stamps, -wrenches.rows)
 
 
-def history_of(motion: Motion, stamps: IntArray, y: Array) -> History:
+def rows_of(motion: Motion, stamps: IntArray, y: Array, setup: Setup | None = None) -> list[Row]:
     history = History()
     history.append(motion, stamps, y)
-    return history
-
-
-def rows_of(motion: Motion, stamps: IntArray, y: Array, setup: Setup | None = None) -> list[Row]:
-    return list(Rows().new(history_of(motion, stamps, y), setup or Setup()))
+    return list(Rows().new(history, setup or Setup()))
 
 
 def residuals(rows: list[Row]) -> Array:

@@ -150,10 +150,10 @@ def readings(n: int) -> np.ndarray:
     return np.random.default_rng(0).normal(0.0, 0.1, (n, 6))
 
 
-def taken(rows: np.ndarray, limit: float = 0.0) -> tuple[int, Wrenches]:
+def taken(rows: np.ndarray, limit: float = 0.0, step: int = STEP) -> tuple[int, Wrenches]:
     """How many of some readings are taken."""
     wrenches = Wrenches(np.full(6, 0.1), np.full(6, limit))
-    wrenches.ring.push(START + STEP * np.arange(len(rows)), rows)
+    wrenches.ring.push(START + step * np.arange(len(rows)), rows)
     return sum(len(wrenches.take(finished)[0]) for finished in (False, True)), wrenches
 
 
@@ -178,10 +178,7 @@ def test_a_dead_channel_is_named() -> None:
 
 
 def dead(rows: np.ndarray) -> list[str]:
-    wrenches = Wrenches(np.full(6, 0.1), np.zeros(6))
-    wrenches.ring.push(START + 10 * STEP * np.arange(len(rows)), rows)
-    wrenches.take(True)
-    return [name for name, _ in wrenches.findings()]
+    return [name for name, _ in taken(rows, step=10 * STEP)[1].findings()]
 
 
 def test_what_is_no_reading_is_left_out() -> None:

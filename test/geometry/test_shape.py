@@ -154,13 +154,6 @@ def test_numbers_that_do_not_fit_are_refused(wrong: dict[str, tuple[float, ...]]
         shape_from_settings(settings.shape)
 
 
-def test_a_file_of_points_is_refused(tmp_path):
-    file = tmp_path / "scan.ply"
-    trimesh.PointCloud(np.eye(3)).export(file)
-    with pytest.raises(InvalidData):
-        load_mesh(file)
-
-
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A folder, a package, and a package that is a link."""
@@ -198,16 +191,19 @@ def test_other_addresses_are_refused(place: Path, resource: str) -> None:
         load_mesh(resolve_resource(resource.format(place), (place / "share",)))
 
 
-def test_meshes_that_could_name_other_files_or_are_too_large_are_refused(
+def test_meshes_that_could_name_other_files_are_points_or_too_large_are_refused(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("x.dae", "x.gltf", "x.3mf", "x"):
         (tmp_path / name).write_text("x")
         with pytest.raises(InvalidData, match="stl, ply, obj, off"):
-            mesh_module.load_mesh(tmp_path / name)
+            load_mesh(tmp_path / name)
     trimesh.creation.box((1, 1, 1)).export(tmp_path / "x.stl")
     monkeypatch.setattr(mesh_module, "MAX_MESH_BYTES", 100)
     with pytest.raises(InvalidData, match="100"):
-        mesh_module.load_mesh(tmp_path / "x.stl")
+        load_mesh(tmp_path / "x.stl")
+    trimesh.PointCloud(np.eye(3)).export(tmp_path / "scan.ply")
+    with pytest.raises(InvalidData):
+        load_mesh(tmp_path / "scan.ply")
     os.mkfifo(tmp_path / "pipe.stl")
     with pytest.raises(InvalidData, match="pipe.stl"):
-        mesh_module.load_mesh(tmp_path / "pipe.stl")
+        load_mesh(tmp_path / "pipe.stl")
