@@ -1,12 +1,13 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Tool, state and files of the node, and its action, as another process sees them."""
 
+from functools import partial
 
 import pytest
 from action_msgs.msg import GoalStatus
 from node_client import NODE, PARAMETERS, wait_for_valid, wait_until_all_is_used
 from rclpy.action import ActionClient
-from ros_process import Robot, Stage
+from ros_process import Robot, Stage, play_until
 
 from inertial_id_ros.action import Identify
 from inertial_id_ros.estimate import NOTHING_CARRIED
@@ -97,21 +98,16 @@ class Goals:
         self.client.spin_until(future.done)
         return future.result()
 
-    def result(self, handle, rest=False, seconds=30.0):
+    def result(self, handle, rest=False):
         """Status and result of a goal, while the robot moves or rests."""
         future = handle.get_result_async()
-        self.play(future.done, rest, seconds)
+        self.play_until(future.done, rest)
         return future.result().status, future.result().result
 
-    def play(self, until=None, rest=False, seconds=30.0):
-        """Publish the robot's samples for so long, or until a condition holds that must hold."""
-        for _ in range(round(seconds / 0.25)):
-            if until is not None and until():
-                return
-            self.robot.play(0.25, rest=rest, speed=2.0,
-                            each=lambda _: self.client.executor.spin_once(timeout_sec=0.0))
-        if until is not None:
-            self.client.spin_until(until)
+    def play_until(self, condition, rest=False):
+        """Publish the robot's samples, and hear the node, until a condition holds."""
+        each = partial(self.client.executor.spin_once, 0.0)
+        play_until(partial(self.robot.play, rest=rest, each=lambda _: each()), condition)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +126,7 @@ def test_the_next_run_begins_with_the_tool(goals):
 
 
 def test_a_goal_succeeds_when_the_wanted_accuracy_is_reached(goals):
-    goals.play(seconds=3.0)
+    goals.robot.play(3.0)
     wait_for_valid(goals.stage)
     status, result = goals.result(goals.send(mass_accuracy=0.02, com_accuracy=0.01))
     assert status == GoalStatus.STATUS_SUCCEEDED and result.success, result.message
@@ -145,14 +141,14 @@ def test_a_goal_succeeds_when_the_wanted_accuracy_is_reached(goals):
 
 def test_at_the_timeout_the_goal_is_aborted_with_what_is_missing(goals):
     wait_until_all_is_used(goals.stage)
-    status, result = goals.result(goals.send(timeout=1.5), rest=True, seconds=24.0)
+    status, result = goals.result(goals.send(timeout=1.5), rest=True)
     assert status == GoalStatus.STATUS_ABORTED and not result.success
     assert "1.5 s" in result.message and not result.parameters.valid
 
 
 def test_one_goal_runs_at_a_time_and_can_be_cancelled(goals):
     handle = goals.send(keep_data=True, inertia_accuracy=1e-6)
-    goals.play(lambda: any(f.summary.valid for f in goals.feedback))
+    goals.play_until(lambda: any(f.summary.valid for f in goals.feedback))
     assert not goals.send().accepted
     goals.client.spin_until(handle.cancel_goal_async().done)
     status, result = goals.result(handle)
@@ -170,7 +166,7 @@ def test_a_goal_that_cannot_be_reached_is_rejected_and_the_log_says_why(goals, f
 def test_a_goal_is_aborted_when_the_node_stops(goals):
     handle = goals.send(inertia_accuracy=1e-6)
     future = handle.get_result_async()
-    goals.play(seconds=0.5)
+    goals.robot.play(0.5)
     goals.stage.node.process.terminate()
     goals.client.spin_until(future.done)
     assert future.result().status == GoalStatus.STATUS_ABORTED
