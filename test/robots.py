@@ -2,6 +2,7 @@
 """Robots of the tests as URDF texts: published kinematics, bodies made up; and their recordings."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import mujoco
@@ -153,6 +154,15 @@ def recording(t: np.ndarray, q: np.ndarray, effort: np.ndarray) -> JointStates:
     stamps = np.round(1e9 * t).astype(np.int64)
     new = np.append(True, np.diff(stamps) > 0)
     return JointStates(stamps[new], (), q[new], effort[new])
+
+
+def makers_gains(data_folder: Path) -> list[float]:
+    """Gains (6,) [N m/A] that the controller of a UR10e itself uses: its target torques by target
+    currents."""
+    d = np.load(data_folder / "ur10e_motor_current" / "unloaded.npz")
+    return [1.0 / np.linalg.lstsq(np.column_stack([
+        d["torque_target"][:, j], d["dq"][:, j], np.sign(d["dq"][:, j]), np.ones(len(d["t"]))]),
+        d["current_target"][:, j])[0][0] for j in range(6)]
 
 
 def unfiltered(model: RobotModel, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray,

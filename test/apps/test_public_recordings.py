@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robots import data_sheet_ur10e
+from robots import data_sheet_ur10e, makers_gains
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros import api
@@ -17,14 +17,6 @@ pytestmark = pytest.mark.slow
 JOINTS = tuple(f"joint{k}" for k in range(1, 7))
 PAYLOAD = 2.805  # kg
 FREE, HELD = "ur-20_02_19_14harm50sec", "ur-20_02_19_14harm50secLoad"
-
-
-def makers_gains(data_folder: Path) -> list[float]:
-    """Gains (6,) [N m/A] that the controller itself uses: its target torques by target currents."""
-    d = np.load(data_folder / "ur10e_motor_current" / "unloaded.npz")
-    return [1.0 / np.linalg.lstsq(np.column_stack([
-        d["torque_target"][:, j], d["dq"][:, j], np.sign(d["dq"][:, j]), np.ones(len(d["t"]))]),
-        d["current_target"][:, j])[0][0] for j in range(6)]
 
 
 def recording(data_folder: Path, name: str) -> api.JointStates:
