@@ -65,19 +65,6 @@ def test_the_payload_is_found_from_efforts(tmp_path):
     np.testing.assert_allclose(com_of(message.inertia), truth.com, atol=0.010)
 
 
-def start_arm(stage: Stage, name: str, payload: str, folder: str, prefix: str = "") -> None:
-    """A simulated cobot and its node in a namespace; the joint states of all arms come on one
-    topic."""
-    own = ("--ros-args", "-r", f"__ns:=/{name}")
-    stage.start(sys.executable, "-m", "inertial_id_ros.cli", "simulate_cobot",
-          *(("--prefix", prefix) if prefix else ()), "--payload", payload, "--rate", "100",
-          "--speed", "1.5", "--seed", str(len(stage.processes)), *own,
-          "-r", "joint_states:=/joint_states")
-    stage.start(*PROGRAM, *own, "--params-file", str(ROOT / "config" / "simulation.yaml"),
-          "-p", f"wrench.sensor_frame:={prefix}ft_sensor", "-p",
-          "joint_states.topic:=/joint_states", "-p", f"state.directory:={folder}")
-
-
 @pytest.mark.slow
 def test_each_of_two_arms_gets_its_own_payload_and_files(tmp_path):
     with Stage() as stage:
@@ -85,7 +72,14 @@ def test_each_of_two_arms_gets_its_own_payload_and_files(tmp_path):
         got = {name: client.listen(InertialParameters, f"/{name}{PARAMETERS}") for name in CARRIED}
         statuses = client.listen(DiagnosticArray, "/diagnostics", 100)
         for name, payload in CARRIED.items():
-            start_arm(stage, name, payload, str(tmp_path), f"{name}_")
+            own = ("--ros-args", "-r", f"__ns:=/{name}")  # joint states of both are on one topic
+            stage.start(sys.executable, "-m", "inertial_id_ros.cli", "simulate_cobot", "--prefix",
+                        f"{name}_", "--payload", payload, "--rate", "100", "--speed", "1.5",
+                        "--seed", str(len(stage.processes)), *own, "-r",
+                        "joint_states:=/joint_states")
+            stage.start(*PROGRAM, *own, "--params-file", str(ROOT / "config" / "simulation.yaml"),
+                        "-p", f"wrench.sensor_frame:={name}_ft_sensor", "-p",
+                        "joint_states.topic:=/joint_states", "-p", f"state.directory:={tmp_path}")
         client.spin_until(lambda: all(heard and is_known(heard[-1]) for heard in got.values()))
         for name, payload in CARRIED.items():
             message, truth = got[name][-1], PAYLOADS[payload]
@@ -165,10 +159,9 @@ def assert_same(message: InertialParameters, report: dict) -> None:
     """Mass to 0.1 %, centre of mass to 0.2 mm, on the offline estimate of the same time."""
     entry = min((h for h in report["history"] if h["valid"]),
                 key=lambda h: abs(1e9 * h["stamp"] - stamp_of(message)))
-    com = [message.inertia.com.x, message.inertia.com.y, message.inertia.com.z]
     for same in (entry, report):
         assert message.inertia.m == pytest.approx(same["mass"], rel=1e-3)
-        np.testing.assert_allclose(com, same["com"], atol=2e-4)
+        np.testing.assert_allclose(com_of(message.inertia), same["com"], atol=2e-4)
 
 
 def test_a_simulated_recording_live_and_offline_agree(tmp_path: Path) -> None:

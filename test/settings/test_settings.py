@@ -71,15 +71,11 @@ shape: {size: [0.1, 0.2, 0.3], bounding: false}
 INDENTED = BODY.replace("\n", "\n      ")
 
 
-def _given_by(settings: Settings) -> dict[str, Any]:
-    names = SENSORS["unknown"].defaults()
-    return {n: v for n, v, _ in iter_settings(settings) if n in names}
-
-
 @pytest.mark.parametrize("sensor", SENSORS)
 def test_a_sensor_gives_what_its_data_sheet_says_and_nothing_else(sensor: str) -> None:
     settings = Settings().replace({"wrench.sensor": sensor})
-    assert _given_by(settings) == SENSORS[sensor].defaults()
+    given = {n: v for n, v, _ in iter_settings(settings) if n in SENSORS["unknown"].defaults()}
+    assert given == SENSORS[sensor].defaults()
     assert settings.replace({"wrench.sensor": "unknown"}) == Settings()
 
 
