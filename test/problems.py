@@ -10,6 +10,7 @@ from typing import NamedTuple
 import cvxpy as cp
 import numpy as np
 import pinocchio as pin
+from scenes import GRAVITY, NOISE
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros import estimators
@@ -23,8 +24,6 @@ from inertial_id_ros.motion.track import Track
 from inertial_id_ros.samples.ring import Ring
 from inertial_id_ros.settings import Settings
 
-GRAVITY = np.array([0.0, 0.0, -9.81])
-NOISE = np.repeat([0.1, 0.005], 3)
 BIAS_SD = np.repeat([5.0, 0.5], 3)
 
 

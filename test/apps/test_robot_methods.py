@@ -125,7 +125,6 @@ def test_a_mistake_is_refused_with_one_message(given: Any, known: dict[str, Any]
     assert "\n" not in str(refused.value)
 
 
-NAMES = load_description().joint_names
 GAIN = np.array([11.0, 12.0, 10.0, 9.0, 10.5, 11.5])
 MASS = 3.0
 FIXED = ("--set", "align=false", "--terms", "viscous,coulomb,offset", "--set",

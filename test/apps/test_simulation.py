@@ -37,14 +37,6 @@ def random_motion(t):
     return JointMotion(*rng.uniform(-1, 1, (3, n, 6)) * np.array([3.0, 3.0, 10.0])[:, None, None])
 
 
-def hold(q):
-    """A motion that stays in one pose."""
-    def motion(t):
-        n = len(np.atleast_1d(t))
-        return JointMotion(np.tile(q, (n, 1)), np.zeros((n, 6)), np.zeros((n, 6)))
-    return motion
-
-
 def readings(recording):
     return np.concatenate([some.rows for some in recording.of_kind(Wrenches)])
 
@@ -90,7 +82,8 @@ def test_wrench_and_efforts_are_those_of_recursive_newton_euler_by_pinocchio(pay
 def test_hanging_mass_reads_its_weight_and_only_a_declared_tilt_is_in_the_transforms(
         options, sign, tilt, declared):
     bias = (1.0, 2, 3, 0.1, 0.2, 0.3)
-    cobot = Scenario(bias=bias, **options, **CLEAN, payload=BALL, motion=hold(START_POSE))
+    cobot = Scenario(bias=bias, **options, **CLEAN, payload=BALL, motion=lambda t: JointMotion(
+        *(np.tile(part, (len(t), 1)) for part in (START_POSE, np.zeros(6), np.zeros(6)))))
     model, frame = pin_model()
     data = model.createData()
     pin.framesForwardKinematics(model, data, START_POSE)
