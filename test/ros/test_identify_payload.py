@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The command identify_payload beside a simulated cobot: wrong set-ups are named, and nothing moves
 in them but the wiggle that finds some; interrupted, it leaves an arm at rest. From check to applied
-payload it is led in `test_demo`; each check by itself is tested in `test_guide_checks`."""
+payload it is led in `test_launch`; each check by itself is tested in `test_guide`."""
 
 import json
 import signal
@@ -41,23 +41,16 @@ LATE_ARM = ("rad from where the trajectory has it", "no new joint states")
 RESTING = 0.01  # rad, within a tenth of a second
 
 
-class Session:
+class Session(RosProcess):
     """A run of the command: its events, and how it ended.
 
     Attributes:
         status: of its end.
     """
 
-    def __init__(self, process: RosProcess) -> None:
-        self.process = process
-
-    @property
-    def text(self) -> str:
-        return self.process.text
-
     @property
     def has_ended(self) -> bool:
-        return self.process.process.poll() is not None
+        return self.process.poll() is not None
 
     def of(self, event: str) -> list[dict]:
         """The events of a kind so far."""
@@ -70,9 +63,9 @@ class Session:
         client.spin_until(lambda: self.of(event) or self.has_ended, 150.0)
         assert self.of(event), self.text
 
-    def finish(self) -> "Session":
+    def end(self) -> "Session":
         """Wait for its end."""
-        self.status, _ = self.process.finish(400.0)
+        self.status, _ = self.finish(400.0)
         return self
 
     @property
@@ -94,13 +87,15 @@ class CobotStage(Stage):
     def begin(self, folder, *words: str) -> Session:
         """Start the command beside a node that has forgotten all."""
         self.client.call(Trigger, "/inertial_id_node/reset")
-        return Session(self.start(*COMMAND, *words, "--yes", "--json", "--silence", "1.0",
-                                  "--report", str(folder), *self.ros))
+        self.processes.append(Session(
+            self.domain, *COMMAND, *words, "--yes", "--json", "--silence", "1.0", "--report",
+            str(folder), *self.ros))
+        return self.processes[-1]
 
     def run(self, folder, wrong: set[str], *words: str) -> Session:
         """A session to its end; it is repeated where the machine had no time for the arm."""
         for _ in range(4):
-            session = self.begin(folder, *words).finish()
+            session = self.begin(folder, *words).end()
             if not (LATE & session.wrong.keys() - wrong
                     or any(text in session.text for text in LATE_ARM)):
                 break
@@ -176,7 +171,7 @@ def test_a_person_who_moves_the_arm_as_told_gets_a_proof(stage, tmp_path):
             told.append(event)
             person.move(person.pose() + TURNS)
     person.move(np.stack([person.pose(), home]))  # other tests begin there
-    assert session.finish().status == 0 and len(told) < 10, session.text
+    assert session.end().status == 0 and len(told) < 10, session.text
     assert session.of("proof")[0]["given"], session.text
 
 
@@ -196,8 +191,8 @@ def test_interrupted_while_the_arm_moves_the_motion_is_cancelled_and_nothing_app
     session.wait_for(stage.client, "motion")
     seen = len(states)
     stage.client.spin_until(lambda: len(states) > seen and away(states[seen:])[-1] > 0.02)
-    session.process.process.send_signal(signal.SIGINT)
-    assert session.finish().status == 130 and "Traceback" not in session.text, session.text
+    session.process.send_signal(signal.SIGINT)
+    assert session.end().status == 130 and "Traceback" not in session.text, session.text
     assert "apply" not in [event["name"] for event in session.of("step")]
     stage.client.spin_until(lambda: status() == GoalStatus.STATUS_CANCELED)
     hears(stage, lambda: True)  # what came meanwhile is of before
@@ -218,7 +213,7 @@ def test_a_contact_stops_the_small_motion(stage, tmp_path):
     seen = len(states)
     stage.client.spin_until(comes_back)
     stage.push(y=25.0)  # less than the robot itself stops for
-    session.finish()
+    session.end()
     stage.push()
     assert session.status == 4, session.text
     assert len(session.of("motion")) == 1, session.text
