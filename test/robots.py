@@ -77,12 +77,6 @@ def standard_dh(alpha: Sequence[float], a: Sequence[float],
     return [Joint(k - 1, start) for k, start in enumerate(starts)], ends
 
 
-def modified_dh(alpha: Sequence[float], a: Sequence[float], d: Sequence[float]) -> list[Joint]:
-    """Joints of modified (Craig) Denavit-Hartenberg parameters, whose frames are those of links."""
-    return [Joint(k - 1, turned("x", angle, [x, 0.0, 0.0]) * turned("x", 0.0, [0.0, 0.0, z]))
-            for k, (angle, x, z) in enumerate(zip(alpha, a, d, strict=True))]
-
-
 # Barrett WAM, seven links (Sousa and Cortesao 2014, Table 2).
 WAM_ALPHA = (-HALF, HALF, -HALF, HALF, -HALF, HALF, 0.0)
 WAM_A = (0.0, 0.0, 0.045, -0.045, 0.0, 0.0, 0.0)
@@ -104,8 +98,11 @@ def arm_bodies(rng: np.random.Generator, count: int, first: float = 4.0) -> list
 
 
 def panda(rng: np.random.Generator) -> str:
-    """A seven-link arm with the Panda's kinematics."""
-    return urdf(modified_dh(PANDA_ALPHA, PANDA_A, PANDA_D), arm_bodies(rng, 7))
+    """A seven-link arm with the Panda's kinematics: the frames of modified (Craig)
+    Denavit-Hartenberg parameters are those of links."""
+    return urdf([Joint(k - 1, turned("x", angle, [x, 0.0, 0.0]) * turned("x", 0.0, [0.0, 0.0, z]))
+                 for k, (angle, x, z) in enumerate(zip(
+                     PANDA_ALPHA, PANDA_A, PANDA_D, strict=True))], arm_bodies(rng, 7))
 
 
 def ur10e(rng: np.random.Generator) -> str:

@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 from action_msgs.msg import GoalStatus
-from node_client import NODE, PARAMETERS, wait_for_valid, wait_until_all_is_used
+from node_client import NODE, PARAMETERS, hears, wait_for_valid, wait_until_all_is_used
 from rclpy.action import ActionClient
 from ros_process import Robot, Stage, play_until
 
@@ -106,8 +106,7 @@ class Goals:
 
     def play_until(self, condition, rest=False):
         """Publish the robot's samples, and hear the node, until a condition holds."""
-        each = partial(self.client.executor.spin_once, 0.0)
-        play_until(partial(self.robot.play, rest=rest, each=lambda _: each()), condition)
+        play_until(partial(self.robot.play, rest=rest), lambda: hears(self.stage, condition))
 
 
 @pytest.fixture(scope="module")
