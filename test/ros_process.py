@@ -13,7 +13,6 @@ import threading
 import time
 from array import array
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +31,6 @@ from inertial_id_ros.apps.simulation.cobot import Scenario
 from inertial_id_ros.apps.simulation.motion import START_POSE, Trajectory
 from inertial_id_ros.apps.simulation.write import by_time, topics_of
 from inertial_id_ros.ros.conversions import LATCHED, time_message
-from inertial_id_ros.ros.motion_execution import Ended, MotionExecution
 
 ROOT = Path(__file__).resolve().parent.parent
 NODE = (sys.executable, "-m", "inertial_id_ros.cli", "inertial_id_node")
@@ -195,44 +193,6 @@ def spinning(*nodes: Node, threads: int = 2) -> Iterator[None]:
         thread.join(10.0)
         for node in nodes:
             node.destroy_node()
-
-
-def turned(pose: np.ndarray, joint: int, angle: float, seconds: float, names: tuple[str, ...]
-           ) -> Trajectory:
-    """A motion of one joint from a pose, at rest at both ends."""
-    ends = np.stack([pose, pose + angle * np.eye(len(pose))[joint]])
-    still, t = np.zeros_like(ends), np.linspace(0.0, seconds, 61)
-    way = Trajectory(np.array([0.0, seconds]), ends, still, still)
-    return Trajectory(t, *way.sample(t), names)
-
-
-class Executions:
-    """Motions that a client has a controller carry out.
-
-    Attributes:
-        made: all of them.
-    """
-
-    def __init__(self, client: Client, action: str, joint_states: str = "joint_states") -> None:
-        self._client, self._names = client, (action, joint_states)
-        self._threads = ThreadPoolExecutor(2)
-        self.made: list[MotionExecution] = []
-
-    def run(self, motion: Trajectory, *options) -> Future[Ended]:
-        """A motion on its way; the options are those of `MotionExecution`."""
-        self.made.append(MotionExecution(self._client.node, motion, *self._names, *options))
-        return self._threads.submit(self.made[-1].run)
-
-    def end(self, ended: Future[Ended]) -> Ended:
-        """How it ends."""
-        self._client.spin_until(ended.done)
-        return ended.result()
-
-    def close(self) -> None:
-        """Release what belongs to the node."""
-        self._threads.shutdown()
-        for execution in self.made:
-            execution.close()
 
 
 class Robot:

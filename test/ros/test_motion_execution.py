@@ -5,7 +5,7 @@ the node simulate_cobot as a process: latched topics, trajectories, payload, cle
 import signal
 import sys
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 
 import numpy as np
@@ -17,7 +17,7 @@ from control_msgs.msg import DynamicJointState
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
-from ros_process import Client, Executions, Stage, own_domain, turned
+from ros_process import Client, Stage, own_domain
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
@@ -27,7 +27,7 @@ from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.inertia import transform_phi
 from inertial_id_ros.ros import motion_execution
-from inertial_id_ros.ros.motion_execution import Ended, trajectory_message
+from inertial_id_ros.ros.motion_execution import Ended, MotionExecution, trajectory_message
 
 ACTION, JOINT_STATES = "joint_trajectory_controller/follow_joint_trajectory", "arm_joint_states"
 _PERIOD = 0.01  # s
@@ -110,25 +110,61 @@ DURATION, LENGTH = 1.2, 0.6  # s, rad
 BUSY, SILENCE = 3.0, 0.4  # s without joint states: of a busy machine, and to be noticed
 
 
-class Scene:
+def turned(pose: np.ndarray, joint: int, angle: float, seconds: float, names: tuple[str, ...]
+           ) -> Trajectory:
+    """A motion of one joint from a pose, at rest at both ends."""
+    ends = np.stack([pose, pose + angle * np.eye(len(pose))[joint]])
+    still, t = np.zeros_like(ends), np.linspace(0.0, seconds, 61)
+    way = Trajectory(np.array([0.0, seconds]), ends, still, still)
+    return Trajectory(t, *way.sample(t), names)
+
+
+class Executions:
+    """Motions that a client has a controller carry out.
+
+    Attributes:
+        made: all of them.
+    """
+
+    def __init__(self, client: Client, joint_states: str = "joint_states") -> None:
+        self.client, self._names = client, (ACTION, joint_states)
+        self._threads = ThreadPoolExecutor(2)
+        self.made: list[MotionExecution] = []
+
+    def run(self, motion: Trajectory, *options) -> Future[Ended]:
+        """A motion on its way; the options are those of `MotionExecution`."""
+        self.made.append(MotionExecution(self.client.node, motion, *self._names, *options))
+        return self._threads.submit(self.made[-1].run)
+
+    def end(self, ended: Future[Ended]) -> Ended:
+        """How it ends."""
+        self.client.spin_until(ended.done)
+        return ended.result()
+
+    def close(self) -> None:
+        """Release what belongs to the node."""
+        self._threads.shutdown()
+        for execution in self.made:
+            execution.close()
+
+
+class Scene(Executions):
     """A controller and executions in one process."""
 
-    def __init__(self) -> None:
-        self.client = Client(own_domain())
-        self.controller = StandInController(self.client.node, NAMES, np.zeros(3))
+    def __init__(self, client: Client) -> None:
+        super().__init__(client, JOINT_STATES)
+        self.controller = StandInController(client.node, NAMES, np.zeros(3))
         self.fault, self.problems, self.speed = "", (), 1.0
-        self.executions = Executions(self.client, ACTION, JOINT_STATES)
-        self.end = self.executions.end
 
-    def run(self, find_fault=None, silence: float = BUSY) -> Future[Ended]:
+    def turn(self, find_fault=None, silence: float = BUSY) -> Future[Ended]:
         """A motion on its way."""
-        return self.executions.run(
+        return self.run(
             turned(np.zeros(3), 2, LENGTH, DURATION, NAMES), lambda *_: self.problems,
             find_fault or (lambda: self.fault), silence, lambda: self.speed)
 
     def moving(self, **options) -> Future[Ended]:
         """A motion that is well under way."""
-        ended = self.run(**options)
+        ended = self.turn(**options)
         self.client.spin_until(lambda: self.controller.positions[2] > 0.1 * LENGTH)
         assert not ended.done()
         return ended
@@ -136,15 +172,13 @@ class Scene:
 
 @pytest.fixture
 def scene():
-    made = Scene()
-    yield made
-    made.executions.close()
-    made.client.close()
+    with closing(Client(own_domain())) as client, closing(Scene(client)) as made:
+        yield made
 
 
 @pytest.mark.slow
 def test_a_motion_is_made_to_its_end_as_it_was_planned(scene):
-    assert scene.end(scene.run()) == Ended()
+    assert scene.end(scene.turn()) == Ended()
     assert scene.controller.positions[2] == pytest.approx(LENGTH)
     sent = scene.controller.goals[0]
     assert list(sent.joint_names) == list(NAMES)
@@ -160,9 +194,9 @@ def test_nothing_is_sent_where_something_is_wrong_before(scene, monkeypatch, lac
     scene.controller.published = lacking != "joint states"
     if lacking == "controller":
         scene.controller.vanish()
-    ended = scene.end(scene.run())
+    ended = scene.end(scene.turn())
     assert ended.reason and ended.is_at_rest
-    assert not scene.controller.goals and scene.executions.made[0].is_settled
+    assert not scene.controller.goals and scene.made[0].is_settled
 
 
 @pytest.mark.slow
@@ -200,7 +234,7 @@ def test_a_robot_that_is_slowed_down_takes_its_time(scene):
     """The controller scales time, as those of cobots do with their slider."""
     scene.speed = scene.controller.speed = 0.5
     begun = time.monotonic()
-    assert scene.end(scene.run()) == Ended()
+    assert scene.end(scene.turn()) == Ended()
     assert time.monotonic() - begun > 1.9 * DURATION
 
 
@@ -215,7 +249,7 @@ def test_a_controller_that_confirms_nothing_leaves_it_open_whether_the_arm_rests
         scene.controller.vanish()
     scene.fault = "enough"
     assert not scene.end(ended).is_at_rest
-    assert scene.executions.made[0].is_settled == vanishes
+    assert scene.made[0].is_settled == vanishes
 
 
 @pytest.mark.slow
@@ -223,12 +257,12 @@ def test_a_controller_that_confirms_nothing_leaves_it_open_whether_the_arm_rests
 def test_a_goal_that_is_accepted_late_is_cancelled_at_once(scene, seconds):
     """Also after its end was reported: sending and withdrawing last 2 s and 4 s at most."""
     scene.controller.answers_after = seconds
-    found = scene.end(scene.run())
+    found = scene.end(scene.turn())
     assert found.reason and found.is_at_rest == (seconds < 6.0)
     scene.client.spin_until(lambda: scene.controller.ended)
     assert scene.controller.cancelled == 1 and len(scene.controller.goals) == 1
     assert scene.controller.positions[2] < 0.1 * LENGTH
-    scene.client.spin_until(lambda: scene.executions.made[0].is_settled)
+    scene.client.spin_until(lambda: scene.made[0].is_settled)
 
 
 def test_a_controller_that_aborts_is_believed(scene):
@@ -288,7 +322,7 @@ def test_latched_topics_reach_a_late_listener(cobot):
 def test_an_aborted_motion_is_at_rest_within_three_tenths_of_a_second(cobot, monkeypatch):
     monkeypatch.setattr(motion_execution, "DELAY", 1.0)  # it may be late where the machine is busy
     faults, motion = [], turned(rest_of(cobot), 4, -0.6, 1.5, JOINTS)
-    with closing(Executions(cobot.client, ACTION)) as executions:
+    with closing(Executions(cobot.client)) as executions:
         seen = len(cobot.joints)
         ended = executions.run(motion, lambda: (), lambda: "".join(faults), 1.0)
         cobot.client.spin_until(lambda: any(
