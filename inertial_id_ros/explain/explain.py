@@ -130,24 +130,20 @@ def _averaged(models: Sequence[Model], sheet: Sheet) -> Explanation:
                                    if name in model.fit.values))
                    for name in {t.name for m in models for t in m.fit.terms if t.odds}}
     phi, covariance = _mixture(weights, [(m.fit.phi, m.fit.covariance) for m in models])
-    wide_phi, wide_covariance = _mixture(
-        weights, [(m.fit.wide[0], _wide(m.fit, sheet)) for m in models])
+    wide = list[tuple[Array, Array]]()
+    for one in (model.fit for model in models):
+        # Each term whose law is only approximate may absorb errors of the others.
+        out = one.wide[1] * max(sum(term.is_inexact for term in one.terms), 1)
+        out = out + looks_like(unknown(one, sheet).share, one.phi)  # what its terms leave out
+        wide.append((one.wide[0], out + sum(
+            term.doubt(one.phi, one.values[term.name]) for term in one.terms)))
+    wide_phi, wide_covariance = _mixture(weights, wide)
     if phi[0] > 0.0 and not sheet.is_ideal:  # no motion tells the centre of mass better
         moved = np.linalg.inv(report_jacobian(phi))[:, 1:4]
         wide_covariance = wide_covariance + LEVER**2 * moved @ moved.T
     return Explanation(phi, covariance, wide_phi, wide_covariance, tuple(models), best,
                        models[0].error, probability, unknown(best, sheet),
                        surprise(best, sheet), sheet)
-
-
-def _wide(one: Fit, sheet: Sheet) -> Array:
-    """Covariance (10, 10) of an interval: of a fit, and of what its terms leave out.
-
-    Each term whose law is only approximate may absorb errors of the others.
-    """
-    inexact = sum(term.is_inexact for term in one.terms)
-    out = one.wide[1] * max(inexact, 1) + looks_like(unknown(one, sheet).share, one.phi)
-    return out + sum(term.doubt(one.phi, one.values[term.name]) for term in one.terms)
 
 
 def _mixture(weights: Array, parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:

@@ -123,8 +123,7 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
 
 def _stepped(old: "System", x: Array, log: Array, scales: Mapping[str, float], prior: Prior
              ) -> "tuple[System, float]":
-    """The system at x, or part of the way where Gauss-Newton goes too far; what it gains in cost.
-    """
+    """The system at x, or part of the way where Gauss-Newton goes too far; its gain in cost."""
     before, share = old.cost(log, scales), x - old.x
     for k in range(HALVINGS):
         new = System(old.rows, old.terms, old.x + 0.5**k * share, prior)
@@ -146,8 +145,10 @@ class System:
 
     def __init__(self, rows: Rows, terms: tuple[Term, ...], x: Array, prior: Prior) -> None:
         phi, values = x[:10], split(terms, x)
-        setup = setup_of(values, terms)
-        self.rows = rows = rows if setup.is_near(rows.setup) else rows.at(setup)
+        setup, old = setup_of(values, terms), rows.setup
+        is_near = setup.filter == old.filter and abs(setup.delay - old.delay) < 1e-4 and (
+            np.abs(setup.tilt - old.tilt).max() < 1e-3)
+        self.rows = rows = rows if is_near else rows.at(setup)
         self.terms, applied = terms, {"tilt": rows.setup.tilt, "delay": np.r_[rows.setup.delay]}
         X, at, load, k = np.empty((*rows.y.shape, len(x))), [phi], rows.A @ phi, 10
         X[..., :10] = rows.A

@@ -45,9 +45,13 @@ def load_state(path: Path) -> tuple[Beliefs, str]:
     """
     try:
         content = read_document(path, FORMAT, VERSION)
-        tool, tare = (_group(content, name) for name in ("tool", "tare"))
-        return Beliefs(None if tare is None else _tare(tare),
-                       None if tool is None else tool_from_content(tool)), ""
+        tool, given = (_group(content, name) for name in ("tool", "tare"))
+        conditions = _group(given or {}, "conditions") or {}
+        tare = None if given is None else Tare(
+            fields.numbers(given, "reading", 6), fields.value(given, "stamp_ns", int),
+            fields.value(given, "frame_id", str),
+            {name: fields.value(conditions, name, str) for name in conditions}, is_old=True)
+        return Beliefs(tare, None if tool is None else tool_from_content(tool)), ""
     except FileNotFoundError:
         return Beliefs(), ""
     except OSError as error:
@@ -62,10 +66,3 @@ def _group(content: dict[str, Any], name: str) -> dict[str, Any] | None:
     if group is not None and not isinstance(group, dict):
         raise DamagedFile(f"its '{name}' is no group of values")
     return group
-
-
-def _tare(content: dict[str, Any]) -> Tare:
-    conditions = _group(content, "conditions") or {}
-    return Tare(fields.numbers(content, "reading", 6), fields.value(content, "stamp_ns", int),
-                fields.value(content, "frame_id", str),
-                {name: fields.value(conditions, name, str) for name in conditions}, is_old=True)

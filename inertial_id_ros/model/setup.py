@@ -82,11 +82,6 @@ class Setup:
     delay: float = 0.0
     filter: tuple[float, ...] = ()
 
-    def is_near(self, other: "Setup") -> bool:
-        """True if the rows of the other one can be used."""
-        return (self.filter == other.filter and abs(self.delay - other.delay) < 1e-4
-                and float(np.abs(self.tilt - other.tilt).max()) < 1e-3)
-
 
 def low_pass(values: Array, filter: tuple[float, ...], step: float = BIN) -> Array:
     """Causal low-pass of values (n, ...) at equal steps [s], settled at the first one."""

@@ -21,7 +21,7 @@ Numbers = dict[str, float | str]
 # Findings of rings, with what they count.
 COUNTED = {"samples_invalid": "invalid", "samples_repeated": "repeated", "samples_late": "late",
            "samples_reordered": "reordered", "stamp_stray": "stray"}
-WOUND_UP = 3.0 * TURN  # rad: nearly no joint of an arm is farther from zero
+WOUND_UP = 3.0 * TURN  # rad: nearly no joint of an arm is farther from zero, and never two
 
 
 class Trouble:
@@ -75,6 +75,7 @@ class Joints:
     """Joint states: of each list of joints a track.
 
     Attributes:
+        turning: of the joints that are needed, by their names: True where one turns.
         tracks: by the names of the joints, in alphabetical order; order: of the joints in signals.
         others: number of samples of joints that are not needed, and the newest names of such ones.
     """
@@ -83,37 +84,37 @@ class Joints:
         self.tracks: dict[tuple[str, ...], Track] = {}
         self.order: list[str] = []
         self.others: tuple[int, tuple[str, ...]] = 0, ()
-        self._turning: dict[str, bool] = {}
+        self.turning: dict[str, bool] = {}
         self._early: list[tuple[IntArray, tuple[str, ...], Array]] = []  # before the chain is known
 
     def use(self, turning: dict[str, bool]) -> None:
-        """These joints are needed; True where one turns."""
-        if self._turning != turning:
-            self._turning, self.tracks = turning, {}
+        """These joints are needed, see `turning`."""
+        if self.turning != turning:
+            self.turning, self.tracks = turning, {}
         early, self._early = self._early, []
         for block in early:
             self.add(*block)
 
     def add(self, stamps: IntArray, names: tuple[str, ...], positions: Array) -> None:
         """Take positions (m, k) of joints."""
-        if not self._turning:
+        if not self.turning:
             self._early.append((stamps, names, positions))
             while sum(len(block[0]) for block in self._early[1:]) > MOST:
                 del self._early[0]
             return
-        wanted = tuple(sorted(set(names) & set(self._turning)))
+        wanted = tuple(sorted(set(names) & set(self.turning)))
         if not wanted or positions.shape[1] < len(names):
             self.others = self.others[0] + len(stamps), names
             return
         if wanted not in self.tracks:
-            turning = np.array([self._turning[name] for name in wanted])
+            turning = np.array([self.turning[name] for name in wanted])
             self.tracks[wanted] = Track(Ring(len(wanted)), turning)
         self.tracks[wanted].ring.push(stamps, positions[:, [names.index(n) for n in wanted]])
 
     def used(self) -> list[tuple[str, ...]]:
         """Lists of joints that together have all, the longest first; some may have stopped."""
         newest = {key: t.ring.newest for key, t in self.tracks.items() if len(t.ring)}
-        last, needed, out = max(newest.values(), default=0), set(self._turning), []
+        last, needed, out = max(newest.values(), default=0), set(self.turning), []
         for key in sorted(newest, key=lambda k: (newest[k] < last - JUMP_NS, -len(k), k)):
             if needed & set(key):
                 out.append(key)
@@ -128,19 +129,13 @@ class Joints:
 
     def lacking(self) -> list[str]:
         """Joints whose positions are needed and never came."""
-        return sorted(set(self._turning) - set(self.newest()))
+        return sorted(set(self.turning) - set(self.newest()))
 
     def missing(self) -> str:
         """Which joints are lacking, in words; empty: none are."""
         names, others = ", ".join(self.lacking()), ", ".join(self.others[1])
         came = f" (but of {others})" if others else ""
         return f"no joint states of {names}{came}" if names else ""
-
-    def are_in_degrees(self) -> bool:
-        """True where the newest positions can be no radians: two joints would be wound up."""
-        turned = [abs(at) > WOUND_UP for name, (_, at) in self.newest().items()
-                  if self._turning[name]]
-        return sum(turned) > 1
 
     def advance(self, finished: bool, *others: Track) -> Signal:
         """Signals of the joints, as `order` has them, and of other tracks, in the bins in which all
@@ -346,7 +341,8 @@ class Streams:
         yield from counted("joint_states_incomplete", self.joints.others[0])
         yield from counted("reset", self.counts["restarted"])
         yield from self._trouble.findings(self.newest)
-        if self.joints.are_in_degrees():
+        at, turning = self.joints.newest(), self.joints.turning
+        if sum(abs(at[name][1]) > WOUND_UP for name in at if turning[name]) > 1:
             yield "wrong_units.joints", {}
         yield from self._findings_of_motion()
         if self._said not in ("", self.frame) and self._place.place is None:
