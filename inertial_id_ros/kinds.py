@@ -43,11 +43,8 @@ LEVELS = ("info", "warning", "error")
 
 
 class Finding(NamedTuple):
-    """What the user should know: level is ``info``, ``warning`` or ``error``; text one sentence.
-
-    Attributes:
-        name: its kind, and after a dot what it is about, where that may be one of several.
-    """
+    """What the user should know; name: see the module; level: ``info``, ``warning`` or ``error``;
+    text: one sentence."""
 
     name: str
     level: str
@@ -306,12 +303,11 @@ def first_doubt(findings: Iterable[Finding], doubt: Doubt) -> Finding | None:
     return next((f for f in sort_findings(findings) if doubt_of(f) & doubt), None)
 
 
-def withdraw_doubted(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
+def withdraw_doubted(outcome: Outcome, findings: Sequence[Finding]) -> Outcome:
     """The outcome as it may be passed on: no estimate where its frame is in doubt, and parameters
     in doubt as unobserved."""
     if not isinstance(outcome, Estimate):
         return outcome
-    findings = tuple(findings)
     framed = first_doubt(findings, FRAME)
     if framed is not None:
         return NoEstimate(outcome.stamp_ns, outcome.frame_id, framed.text, outcome.findings,

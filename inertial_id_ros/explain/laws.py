@@ -43,7 +43,7 @@ class Cable(Term):
 
     def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
         point, excess, stiffness, lever = values[:3], values[3], values[4], values[5:]
-        line = point - rows.p - rows.rotation @ lever
+        line = point - (rows.place - rows.place.mean(0)) - rows.rotation @ lever
         pull = (stiffness + excess / np.linalg.norm(line, axis=1, keepdims=True)) * line
         force = (rows.rotation.transpose(0, 2, 1) @ pull[..., None])[..., 0]
         return -np.concatenate([force, np.cross(lever, force)], 1)

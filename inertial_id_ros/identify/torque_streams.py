@@ -52,8 +52,7 @@ class TorqueStreams(Streams):
         super().set_robot_description(urdf)
         self.load, self.chain = load, chain
         if self.robot.currents is None:
-            limits = load.model.effort_limits
-            self._limits = np.where(limits > 0.0, CLIPPED * limits, np.inf)
+            self._limits = CLIPPED * load.model.effort_limits
         self.joints.use({name: not slides for name, slides in zip(
             load.model.joint_names, load.model.slides.tolist(), strict=True)})
         self.restarts += 1

@@ -62,7 +62,7 @@ class Rows:
     Attributes:
         n: rows; lost: by this factor a delay has made them fewer.
         time, age: (n,) from the window's begin, and to its end [s].
-        rotation, place: (n, 3, 3), (n, 3) pose of the sensor; p: place from its mean.
+        rotation, place: (n, 3, 3), (n, 3) pose of the sensor.
         A: (k, 6, 10) modes of the regressor; y: (k, 6) of the wrench.
         turned: (k, 2 + 3 (j - 1), 3) change of the acceleration less gravity, by a turn about the
             base's x and y, and about the axes of each joint but the last [1/rad].
@@ -85,7 +85,6 @@ class Rows:
                                              motion.rotation.transpose(0, 2, 1)))])
         slow = self.smooth(low_pass(bins, setup.filter))
         self.rotation, self.place = self.smooth(motion.rotation), self.smooth(motion.position)
-        self.p = self.place - self.place.mean(0)
         self.index = np.concatenate([s.first + STEP * np.arange(s.n) for s in self.stretches])
         self.time, self.age = BIN * self.index, BIN * (len(window.used) - self.index)
         self.frequency = np.concatenate([

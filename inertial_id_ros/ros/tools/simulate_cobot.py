@@ -21,12 +21,12 @@ from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 
-from ...apps.simulation.cobot import Scenario, Truth
+from ...apps.simulation.cobot import Scenario
 from ...apps.simulation.motion import CommandedMotion, Trajectory
 from ...apps.simulation.write import Topic, by_time, parse, topics_of
 from ...cli import Parser
 from ...errors import InvalidData
-from ...inertia import Array, Body, move_body, phi_from_body, six_from_tensor, tensor_from_six
+from ...inertia import Body, move_body, phi_from_body, six_from_tensor, tensor_from_six
 from ...io.decoding import ENTRIES, INERTIA, PAYLOAD
 from ...model.newton_euler import regressor
 from ..conversions import LATCHED, time_message
@@ -49,7 +49,9 @@ class SimulateCobotNode(Node):
         super().__init__(NAME)
         self.scenario, payload = scenario, scenario.carried
         self._push, self._known = np.zeros(6), 0.0 * payload.phi
-        scenario.effects.append(self._act)
+        # What touches the payload bears, and what the driver knows of it and subtracts.
+        scenario.effects.append(lambda _, at: np.asarray(
+            -self._push - regressor(at.a_g, at.omega, at.alpha) @ self._known))
         self.create_subscription(Wrench, "~/push", self._take_push, 1)
         self.get_logger().info(f"{scenario.motion} with payload '{payload.name}' "
                                f"({payload.mass:.3f} kg) at {scenario.rate:g} Hz")
@@ -69,10 +71,6 @@ class SimulateCobotNode(Node):
     def _take_push(self, message: Wrench) -> None:
         f, t = message.force, message.torque
         self._push = np.array([f.x, f.y, f.z, t.x, t.y, t.z])
-
-    def _act(self, _: Array, at: Truth) -> Array:
-        """What touches the payload bears, and what the driver knows of it and subtracts."""
-        return np.asarray(-self._push - regressor(at.a_g, at.omega, at.alpha) @ self._known)
 
     def _publish_samples(self) -> None:
         """Publish the samples that have become due."""
