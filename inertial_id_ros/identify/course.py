@@ -1,7 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """What follows from the samples since they last began anew: history, scan, load to remove, and
-what the estimates say. A function of the samples alone, whoever asks and when.
-"""
+what the estimates say. A function of the samples alone, whoever asks and when."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -48,8 +48,6 @@ def estimate(window: Window, end: int, basis: Basis, known: Explanation | None =
              torques: tuple[TorqueLoad, bool] | None = None) -> Conclusion:
     """Estimate the payload from a window before a bin.
 
-    A pure function: equal arguments give an equal answer.
-
     Args:
         known: see `explain`; torques: see `explain_torques`; None: samples are wrenches.
     """

@@ -66,8 +66,7 @@ class RobotFit:
     follow: Array  # see `Drives`
 
     def predict(self, rows: Rows) -> Prediction:
-        """How well the robot predicts a recording; rows count less where a joint rests or creeps.
-        """
+        """How well it predicts a recording; rows count less where a joint rests or creeps."""
         error = rows.effort - rows.regressor @ self.phi
         w = least_squares.friction_weight(
             rows.model.signs(rows.regressor), rows.model.coulomb(self.free.phi) / self.free.rms)

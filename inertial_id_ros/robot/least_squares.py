@@ -43,8 +43,7 @@ class Reference:
         return np.linalg.inv(self.unit)
 
     def scaled(self, spread: Array | float) -> "Reference":
-        """The same robot with units times spread (p,), or one for all: what a prior on it allows.
-        """
+        """The same robot with units times spread (p,), or one for all: what a prior allows."""
         return Reference(self.phi, self.unit * spread)
 
 
@@ -106,8 +105,7 @@ class FreeFit:
 
 
 def fit_unconstrained(rows: Rows) -> FreeFit:
-    """Least squares, rows near rest weighted by the friction of a first fit, which leaves them out.
-    """
+    """Least squares; rows near rest are weighted by the friction of a first fit without them."""
     scale = description_reference(rows.model)
     least = np.maximum(_SMALLEST * np.sqrt(np.mean(rows.effort**2, axis=0)), 1e-9)
     noise = np.maximum(np.std(rows.effort, axis=0), least)

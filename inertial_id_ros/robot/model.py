@@ -123,8 +123,7 @@ class RobotModel:
         return phi[:self.inertial].reshape(-1, BODY_SIZE)
 
     def term_indices(self, term: str) -> list[int]:
-        """Indices in phi of a term (`VISCOUS`, ...) of all joints; none where the model lacks it.
-        """
+        """Indices in phi of a term (`VISCOUS`, ...) of all joints; none where it is lacking."""
         return [k for k, name in enumerate(self.parameter_names) if name.startswith(f"{term}(")]
 
     def signs(self, regressor: Array) -> Array:

@@ -115,8 +115,7 @@ class ApplyService:
         return plan._replace(what=plan.what or what), payload, {"evidence": evidence}
 
     def _newest(self, target: Target) -> tuple[Estimate, Record]:
-        """The payload of the newest estimate (raises NotEnoughData: there is none, or a stale one).
-        """
+        """The payload of the newest estimate (raises NotEnoughData: there is none, or stale)."""
         outcome = self._estimation.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"there is no estimate: {outcome.reason}")

@@ -141,8 +141,7 @@ def sequence(planner: MotionPlanner, start: Array, duration: float) -> Trajector
 def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float) -> Trajectory:
     """A motion from a pose (joints,) [rad or m] and back, in so many seconds, that maximises the
     determinant of the information about the base parameters of a robot (Swevers et al. 1997), which
-    are known to the description's order of magnitude (raises InvalidData: none is within limits).
-    """
+    are known to the description's order of magnitude (raises InvalidData: there is none)."""
     base, chain = structural_base_parameters(arm), arm.moving
     across = base.matrix @ description_reference(arm).unit
     root = np.asarray(np.linalg.qr(across.T, mode="r")).T / TORQUE_NOISE

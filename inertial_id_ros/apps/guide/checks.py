@@ -2,8 +2,7 @@
 """What is checked of a set-up at rest, in the order in which a person corrects what they find; and
 what motions decide. A small one of the wrist: sign and units of the wrench, axes of the sensor,
 direction of gravity and clocks, by the hypotheses of the identification itself. One that the
-estimate has not seen: whether the payload predicts its wrench.
-"""
+estimate has not seen: whether the payload predicts its wrench."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy

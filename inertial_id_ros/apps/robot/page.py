@@ -106,8 +106,7 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
 
 
 def robot_page(result: RobotResult, recording: Path, words: Sequence[str]) -> str:
-    """The report, as HTML in one file, with the words of the command line (raises MissingPackage).
-    """
+    """The report as HTML in one file, with the words of the command (raises MissingPackage)."""
     shown = result.validation or result.prediction
     time = shown.time - shown.time[0]
     part = time <= _SECONDS

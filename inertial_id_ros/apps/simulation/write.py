@@ -1,7 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The messages of recordings, as of a driver with robot_state_publisher, and bags of them, by
-``rosbags`` and without ROS; of a scenario: ``python -m inertial_id_ros.apps.simulation.write BAG``.
-"""
+``rosbags``, without ROS. A scenario: ``python -m inertial_id_ros.apps.simulation.write BAG``."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
