@@ -23,7 +23,7 @@ NEAR = 1.0  # squared decrement over w, from which on the next weight is tried
 
 
 class Point(NamedTuple):
-    """A body: mass, centre (3,), principal axes (3, 3) in columns, second moments (3,) along."""
+    """A body: mass, centre (3,), principal axes (columns, 3, 3), second moments (3,) along them."""
 
     mass: float = 1.0
     center: Array = np.zeros(3)

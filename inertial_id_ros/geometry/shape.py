@@ -220,11 +220,8 @@ def join_shapes(shapes: Sequence[Shape]) -> Shape:
 
 
 def shape_from_settings(settings: ShapeSettings) -> Shape | None:
-    """The shape that the settings describe; None for type ``none``.
-
-    Raises:
-        InvalidData: wrong size for the type, unreadable file, or a mesh that is not watertight.
-    """
+    """The shape that the settings describe; None for type ``none`` (raises InvalidData: wrong size
+    for the type, unreadable file, or a mesh that is not watertight)."""
     if settings.type == "none":
         return None
     is_mesh, sizes = settings.type == "mesh", np.asarray(settings.size)

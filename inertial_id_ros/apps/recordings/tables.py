@@ -175,11 +175,8 @@ class Columns:
 
 
 def columns_from_file(path: Path) -> Columns:
-    """Columns from a YAML file; what it does not name keeps its usual name.
-
-    Raises:
-        InvalidSetting: unreadable, an unknown key, or a value that is not allowed.
-    """
+    """Columns from a YAML file; what it does not name keeps its usual name (raises InvalidSetting:
+    unreadable, an unknown key, or a value that is not allowed)."""
     tree, usual = read_yaml(user_path(path), f"file of columns {path}"), vars(Columns())
     specs = {item.name: item.metadata.get("spec", Spec("")) for item in fields(Columns)}
     unknown = [name for name in tree if name not in usual] if isinstance(tree, dict) else [tree]
