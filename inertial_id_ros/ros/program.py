@@ -57,8 +57,8 @@ def spin(executor: Any, stop: threading.Event, seconds: float = math.inf) -> Non
     while not stop.is_set() and rclpy.ok() and time.monotonic() < end:
         try:
             executor.spin_until_future_complete(Future(), timeout_sec=WAKE)
-        except Exception as error:  # of rclpy, as about a handle that was just destroyed
-            rclpy.logging.get_logger("executor").error(str(error))
+        except Exception as error:  # of rclpy, which waits for what another thread just destroyed
+            rclpy.logging.get_logger("executor").warning(f"{error}; it goes on")
 
 
 def find_type(name: str) -> Any:
