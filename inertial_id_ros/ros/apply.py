@@ -5,6 +5,7 @@ the payload from then on, nothing compensated is published meanwhile, and older 
 import json
 import threading
 import time
+from concurrent.futures import wait
 from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -155,7 +156,8 @@ class ApplyService:
         try:
             if changes and response.sent:
                 time.sleep(SETTLING)
-                self._estimation.worker.call(lambda: self._forget(name))
+                # Late where the worker is busy, but never left out: nothing else ends the silence.
+                wait([self._estimation.worker.submit(self._forget, name)], self._robot.timeout)
             elif changes:
                 self._withhold("")
             if not failure:
