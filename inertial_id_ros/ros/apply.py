@@ -71,13 +71,13 @@ class ApplyService:
         response.left_out = list(plan.left_out)
         streams = self._estimation.identifier.streams
         closed = [*target.refusals()]
-        if payload is not None:  # else what the target had before is sent back
+        if payload is not None:  # what the target had before is sent back in any doubt
             closed += [*refusals.unknown(payload),
                        *refusals.too_heavy(payload, target, streams.urdf),
                        *refusals.too_far(payload, settings.apply.max_com),
-                       *refusals.compensated_otherwise(target, before, last)]
-        closed += [*refusals.in_doubt(self._estimation.findings_now),
-                   *refusals.moves(target, streams.chain)]
+                       *refusals.compensated_otherwise(target, before, last),
+                       *refusals.in_doubt(self._estimation.findings_now)]
+        closed += refusals.moves(target, streams.chain)
         if not closed:  # only the way to the target may be missing: the lines run elsewhere
             response.calls = rehearsal.lines
         if closed := [*closed, *refusals.no_service(target)]:

@@ -26,6 +26,7 @@ from ros_process import PATIENCE, play_until, wait_until
 from sensor_msgs.msg import JointState
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
+from inertial_id_ros.kinds import made
 from inertial_id_ros.msg import CompensationState, InertialParameters
 from inertial_id_ros.ros.apply import ApplyService
 from inertial_id_ros.ros.estimation import Worker
@@ -144,7 +145,7 @@ def test_a_node_that_cannot_take_it_is_named_with_the_parameter(stage, name, wor
 @pytest.mark.parametrize(("said", "reads", "error", "words"), [
     ({}, [{}], None, "nothing is received on 'dynamic_joint_states'"),
     ({"name": ""}, [{}], None, "nobody read it back"), ({"mass": 0.5}, [{}], None, "nobody read"),
-    ({"mass": 0.5}, [{"mass": 0.5}, NoAnswer("silent")], None, "not read back: silent"),
+    ({"mass": 0.4}, [BEFORE, NoAnswer("silent")], None, "not read back: silent"),
     ({"mass": 0.5}, [{}], AssertionError("a field"), "a field: sent, not confirmed"),
     ({"mass": 0.5}, [{}], OSError, "nobody read it back")])  # of the record alone
 def test_what_nobody_reads_needs_a_word_and_is_recorded_whatever_happens(
@@ -155,7 +156,7 @@ def test_what_nobody_reads_needs_a_word_and_is_recorded_whatever_happens(
     graph.call, graph.timeout = MagicMock(
         return_value=None, side_effect=error if is_recorded else None), 0.5
     monkeypatch.setattr("inertial_id_ros.ros.apply.RosClient", lambda *_: graph)
-    monkeypatch.setattr(type(load(UR)), "read", MagicMock(side_effect=reads))
+    monkeypatch.setattr(type(load(UR)), "read", MagicMock(side_effect=2 * reads))
     node.settings = load(UR, apply__target=UR, apply__frame="sensor", load__rated_payload=9.0, **{
         f"precompensated__{name}": value for name, value in said.items()}).settings
     folder = tmp_path / "state"
@@ -177,6 +178,12 @@ def test_what_nobody_reads_needs_a_word_and_is_recorded_whatever_happens(
     assert ("undo" in answer.message) == (not is_recorded)
     # Who cannot read it back is not advised to.
     assert (".source" in answer.message) == (not said or bool(reads[0]))
+    # A wrong payload leaves doubts, and is undone all the same.
+    node.estimation.worker = Worker()
+    node.estimation.findings_now = [made("load_unexplained", force=9.0)]
+    undone = node.create_service.call_args.args[2](Apply.Request(send=True, undo=True),
+                                                   Apply.Response())
+    assert undone.sent == bool(reads[0]), undone.message
 
 
 @pytest.mark.parametrize("frame", ["tool0", "tilted"])
