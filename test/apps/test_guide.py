@@ -6,7 +6,9 @@ what the proof accepts, and that they stay within limits. What a session prints,
 
 import io
 import json
+import os
 import re
+import threading
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -341,7 +343,7 @@ PROOF = Prediction(np.arange(LEAST), np.tile([3.0, 0.0, 4.0, 0.0, 0.6, 0.8], (LE
 def run_show(**options):
     """Every event of a session; what was printed, and the answer."""
     out = io.StringIO()
-    show = Show(out=out, **options)
+    show = Show(stop=threading.Event(), out=out, **options)
     show.step("check", "at rest")
     show.row(WRONG)
     show.motion("tilt it", 1.234)
@@ -378,19 +380,33 @@ def test_what_is_wanted_is_for_a_planner_a_deviation_of_each_parameter():
 
 @pytest.mark.parametrize(("answer", "agreed"), [("y\n", True), ("n\n", False), ("\n", False),
                                                 ("", False)])
-def test_a_person_reads_what_is_wrong_and_what_to_do_and_is_asked(monkeypatch, answer, agreed):
-    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
-    text, agrees = run_show(yes=False, as_json=False)
+def test_a_person_reads_what_is_wrong_and_what_to_do_and_is_asked(
+        monkeypatch, tmp_path, answer, agreed):
+    (tmp_path / "answer").write_text(answer)
+    with open(tmp_path / "answer") as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        text, agrees = run_show(yes=False, as_json=False)
     assert agrees is agreed
     for number in ("0.30 s apart", WRONG.expected, WRONG.advice, "tilt it (1.2 s)", "0.5 N"):
         assert number in text, number
+
+
+def test_a_stop_ends_a_question_that_nobody_answers_and_one_that_was_asked_too_late(monkeypatch):
+    stop, (reader, writer) = threading.Event(), os.pipe()
+    with open(reader) as stdin, open(writer, "w") as answers:
+        monkeypatch.setattr("sys.stdin", stdin)
+        threading.Timer(0.3, stop.set).start()
+        for _ in range(2):
+            with pytest.raises(End):
+                Show(False, False, stop, io.StringIO()).ask("Move?")
+            print("y", file=answers, flush=True)
 
 
 @pytest.mark.slow
 def test_the_report_holds_checks_and_proof_and_is_well_formed():
     proof = prove(record(motion=wiggle(angle=30.0, move=0.9)), np.array(BIAS), np.zeros(10),
                   TRUTH, ATI)
-    show = Show(yes=False, as_json=True, out=io.StringIO())
+    show = Show(yes=False, as_json=True, stop=threading.Event(), out=io.StringIO())
     show.row(WRONG)
     show.found, show.proof, show.applied = found(np.full(10, 0.01)), proof, "told"
     page = session_page(show, End(4, "stopped: contact.", "Look for what touches it."))

@@ -5,7 +5,9 @@ import json
 import sys
 import textwrap
 import time
+from select import select
 from shutil import get_terminal_size
+from threading import Event
 from typing import NamedTuple, TextIO
 
 import numpy as np
@@ -21,6 +23,7 @@ from .checks import FAILED, OPEN, PASSED, Row, failed
 
 LONGEST_MOTION = 45.0  # s of motion, after which what is known is good enough
 PERIOD = 1.0  # s between two lines of progress
+WAKE = 0.1  # s until a request to stop is seen while a person is asked
 NAME = 24  # characters of a name
 MARKS = {PASSED: "✓", OPEN: "?", FAILED: "✗", True: "✓", False: "✗", None: "·"}
 TONES = {PASSED: "good", OPEN: "fair", FAILED: "bad"}
@@ -56,10 +59,10 @@ def interrupted(stopped: str = "") -> End:
 
 class Show:
     """A line for each event, as text or JSON, and the record of what happened; yes: answer of every
-    question; else a person is asked, and nobody where lines are JSON."""
+    question; else a person is asked until `stop` is set, and nobody where lines are JSON."""
 
-    def __init__(self, yes: bool, as_json: bool, out: TextIO = sys.stdout) -> None:
-        self._yes, self._as_json, self._out = yes, as_json, out
+    def __init__(self, yes: bool, as_json: bool, stop: Event, out: TextIO = sys.stdout) -> None:
+        self._yes, self._as_json, self._stop, self._out = yes, as_json, stop, out
         self._shown = -PERIOD  # when progress was shown last [s]
         self.rows: dict[str, Row] = {}  # of the checks, by name
         self.seconds: list[float] = []  # that each motion took; 0 where a person made it
@@ -121,15 +124,16 @@ class Show:
         self._write("note", _line(MARKS[good], text), text=text, good=good)
 
     def ask(self, question: str) -> bool:
-        """True if a person agrees."""
+        """True if a person agrees (raises End: stopped)."""
         if self._yes or self._as_json:
             answer = " yes" if self._yes else " no"
             self._write("question", f"  ? {question}{answer}", text=question, answer=self._yes)
             return self._yes
-        try:
-            return input(f"  ? {question} [y/N] ").strip().lower() in ("y", "yes")
-        except EOFError:
-            return False
+        print(f"  ? {question} [y/N] ", end="", file=self._out, flush=True)
+        while not self._stop.is_set():  # `input` would go on after a signal
+            if select([sys.stdin], [], [], WAKE)[0]:
+                return sys.stdin.readline().strip().lower() in ("y", "yes")
+        raise interrupted()
 
     def end(self, end: End) -> None:
         """The session has ended."""

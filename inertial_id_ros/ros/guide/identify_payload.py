@@ -321,7 +321,7 @@ def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:
     """Find or start the node that identifies, and run a session until `stop` is set; how it ended,
     and what was shown (raises InertialIdError: the node has ended, or does not answer, or the
     report cannot be written)."""
-    show = Show(options.yes, options.json or not sys.stdout.isatty())
+    show = Show(options.yes, options.json or not sys.stdout.isatty(), stop)
     path = report_file(options.report, Path(time.strftime(NAME)))
     check_outputs({"--report": path}, {})  # now, not after all motions
     try:
