@@ -41,6 +41,7 @@ DEPTH = 2000  # messages of a topic that may wait for the executor
 MOST = 50_000  # messages of a topic that may wait for the worker; the oldest one goes
 OUT = 100  # compensated wrenches for a subscriber that is late
 PERIOD = 1.0  # s between two messages about the compensation when nothing changes
+HUNG = 2.0  # s without a worker that takes messages, in which the payload may have been released
 REASONS = {
     "payload_unknown": "the payload is not known yet: move freely",
     "motion_unknown": "no motion of the sensor is known for this wrench",
@@ -82,7 +83,7 @@ class IoThread:
         self._thread = threading.Thread(target=spin, args=(self._executor, self._stop),
                                         name="io", daemon=True)
         self._live = Compensation(settings)
-        self._since = time.monotonic()  # when a load of this mode came into use
+        self._since = self._taken = time.monotonic()  # a load of this mode; messages by the worker
         self._of_identifier, self._is_withheld = LoadInUse(), False
         self._moved_by: object = None  # what the motion that is used comes from
         self._header = Header()  # of the newest compensated wrench
@@ -97,7 +98,7 @@ class IoThread:
 
     def _subscribe(self, topic: InputTopic, name: str) -> None:
         def receive(data: bytes) -> None:
-            if self._is_heard:
+            if self._is_heard and time.monotonic() < self._taken + HUNG:
                 self._compensate(topic, data)
             waiting.append((time.monotonic(), data))
             self.counts[topic] += 1
@@ -135,6 +136,7 @@ class IoThread:
     def take(self, seconds: float) -> dict[InputTopic, list[Message]]:
         """The messages of each topic that wait for the worker, once: those that arrived first, of
         so long a time [s]."""
+        self._taken = time.monotonic()
         end = seconds + min((some[0][0] for some in self._waiting.values() if some), default=0.0)
         return {topic: [some.popleft() for _ in range(len(some)) if some[0][0] < end]
                 for topic, some in self._waiting.items()}
@@ -189,7 +191,9 @@ class IoThread:
         """Publish what is removed: when it changes and once a second; end: why it is the last."""
         load, now = self._live.load, time.monotonic()
         self._is_heard = self._wrenches.get_subscription_count() > 0
-        reason = end or load.reason or (self._live.silence if self._is_heard else "")
+        reason = end or load.reason or (
+            f"the estimate takes more than {HUNG:g} s" if now > self._taken + HUNG
+            else self._live.silence if self._is_heard else "")
         mode = Mode.SILENT if reason else load.mode
         age = self._age(load.stamp)
         is_old = age > self._settings.max_age

@@ -2,6 +2,7 @@
 """The node as a process: what another process reads from it, the compensated wrench among it."""
 
 import json
+import os
 from contextlib import closing
 
 import numpy as np
@@ -31,7 +32,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from inertial_id_ros.estimate import VERDICT_WORDS
 from inertial_id_ros.inertia import PARAMETER_NAMES
 from inertial_id_ros.msg import CompensationState, InertialParameters, InertialSummary
-from inertial_id_ros.srv import GetInertialParameters, Save, SetShape
+from inertial_id_ros.srv import GetInertialParameters, Save, SetShape, SetTool
 
 
 @pytest.fixture(scope="module")
@@ -274,6 +275,27 @@ def test_the_state_tells_what_is_removed(compensated):
     assert state.inertia.m == pytest.approx(compensated.robot.cobot.carried.mass, rel=0.02)
     assert state.header.frame_id == "ft_sensor" and state.estimate_stamp.sec > 0
     assert 0.0 <= state.age < 60.0 and state.reason
+
+
+def test_the_wrench_is_silent_while_the_worker_hangs(compensated):
+    """The payload may be released meanwhile. It hangs on a tool file that nobody writes."""
+    client, play = compensated.client, compensated.robot.play
+    file = compensated.folder / "tools" / "never.json"
+    file.parent.mkdir()
+    os.mkfifo(file)
+    service = client.node.create_client(SetTool, f"{NODE}/set_tool")
+    client.spin_until(service.service_is_ready)
+    asked = service.call_async(SetTool.Request(action=SetTool.Request.LOAD, name=file.name))
+    play_until(play, lambda: hears(
+        compensated, lambda: compensated.states[-1].mode == CompensationState.SILENT), 10.0)
+    since = compensated.robot.newest_ns
+    play(0.5)
+    assert hears(compensated, lambda: stamp_of(compensated.wrenches[-1]) <= since)
+    assert not asked.done()
+    file.write_text("")
+    play_until(play, lambda: hears(
+        compensated, lambda: asked.done() and stamp_of(compensated.wrenches[-1]) > since))
+    client.node.destroy_client(service)
 
 
 def test_a_reset_forgets_everything_until_new_data_come(compensated):
