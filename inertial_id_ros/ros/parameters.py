@@ -66,6 +66,8 @@ class Parameters:
             return SetParametersResult(successful=True)
         changes = {p.name: _plain(p.value) for p in parameters}
         try:
+            if outputs := PAYLOAD.keys() & changes:
+                raise InvalidSetting(f"{', '.join(outputs)}: read-only, written by the node")
             changed = self.settings.replace(changes)
             if changed != self.settings:
                 create(changed)

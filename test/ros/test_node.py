@@ -131,6 +131,7 @@ def test_parameter_queries_give_the_same_as_the_topic(identified):
     ("load.rated_payload", -2.0, "load.rated_payload"),
     ("estimator.method", "pmd", "'pmd'"),
     ("use_sim_time", True, "use_sim_time"), ("payload.mass", 3.0, "payload.mass"),
+    ("payload.mass", 3.0, "read-only"),
 ])
 def test_a_bad_value_while_running_is_refused_with_its_name(identified, name, value, said):
     before = get_parameters(identified, name)[0]
