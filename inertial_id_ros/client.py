@@ -72,7 +72,7 @@ class PayloadClient:
     Ages are bounds by the steady clock, as the system clock may be set: no message arrived before
     the one before it was taken, nor before the subscription, which gets none that was published
     earlier. After a silence longer than max_age a second message must follow, within a period of
-    estimator.rate, or .85 s.
+    estimator.rate, or .9 s.
 
     Args:
         node: of the program. topic: of the node that identifies.
