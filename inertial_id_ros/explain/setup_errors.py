@@ -172,7 +172,7 @@ def _clock(rows: Rows) -> int:
     scale = np.repeat(wrench[used].reshape(-1, 2, 3).std((0, 2)), 3) + 1e-9
     y = wrench[at.clip(0, len(used) - 1)] / scale * there[..., None]
     X = np.concatenate([rows.steady, np.tile(np.eye(6), (rows.n, 1, 1))], 2) / scale[:, None]
-    X /= np.linalg.norm(X, axis=(0, 1))
+    X /= np.maximum(np.linalg.norm(X, axis=(0, 1)), 1e-9)  # poses at rest: no inertia
     normal = np.tensordot(there, X.transpose(0, 2, 1) @ X, 1) + 1e-9 * np.eye(16)
     slope = y.reshape(len(lags), -1) @ X.reshape(-1, 16)
     explained = (slope * np.linalg.solve(normal, slope[..., None])[..., 0]).sum(1)

@@ -231,6 +231,13 @@ def test_the_real_poses_of_an_arm_hold_its_payload(data_folder: Path, tmp_path: 
     assert tree["verdict"][:4] == ["identified"] * 4
 
 
+def test_a_sign_that_is_wrong_is_named_by_poses_at_rest(data_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    main([str(data_folder / "kuka_ati_gamma" / "static_poses.csv"), "--sensor", "ati_gamma",
+          "--set", "wrench.convention=on_environment", "--json", str(out)])
+    assert [f["name"] for f in json.loads(out.read_text())["findings"]] == ["sign_wrong"]
+
+
 # ---- positions and efforts of robots -------------------------------------------------------------
 
 def test_arm_and_gripper_in_messages_of_their_own_make_one_recording(tmp_path: Path) -> None:
