@@ -53,7 +53,7 @@ class Compensation:
         """As `compensate`, with the reason where there is nothing to publish."""
         if stamp <= 0 or 0 <= self._newest - stamp < JUMP_NS:
             return "stamps_repeated"
-        step, self._newest = 1e-9 * (stamp - self._newest), stamp
+        step, self._newest = 1e-9 * abs(stamp - self._newest), stamp  # a clock may be set back
         if wrench != self._last:
             self._last, self._since = wrench, stamp
         elif stamp - self._since >= GAP_NS:

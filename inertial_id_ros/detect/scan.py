@@ -15,7 +15,7 @@ import numpy as np
 
 from ..model.history import History, Span
 from ..model.setup import Setup, Sheet
-from ..motion.motion import BIN_NS, Array
+from ..motion.motion import BIN, BIN_NS, Array
 from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
 from ..samples.ring import SILENT_NS
@@ -125,7 +125,7 @@ class Scan:
             return
         self.setup = setup
         self.predictor.mean[:, SETUP.start + 3:SETUP.stop] -= moved
-        if filters:  # what was learnt is of another wrench
+        if filters or abs(moved[2]) > HALF * BIN:  # what was learnt is of another wrench
             self._begin_anew()
 
     def update(self, history: History, end: int = ALL,

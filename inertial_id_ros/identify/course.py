@@ -10,7 +10,7 @@ import numpy as np
 
 from ..compensation.latch import Latch, LoadInUse
 from ..detect.bank import Kind
-from ..detect.scan import HALF, Event, Scan, torque_scan
+from ..detect.scan import EMPTY, HALF, Event, Scan, torque_scan
 from ..explain.explain import Explanation
 from ..explain.setup_errors import SURPRISING
 from ..model.history import LONGEST, History, Window
@@ -80,8 +80,8 @@ class Course:
         self._until = -1  # bin before which the newest conclusion on this basis was made
         self._known: tuple[Known, ...] = ()  # of the last two searches
         self._waiting: tuple[int, Explained] | None = None  # until the scan has judged its rows
-        if tool := basis.beliefs.tool:
-            self.scan.tool = tool.phi, np.sqrt(np.diag(tool.covariance))
+        tool = basis.beliefs.tool
+        self.scan.tool = EMPTY if tool is None else (tool.phi, np.sqrt(np.diag(tool.covariance)))
 
     def append(self, motion: Motion, stamps: IntArray, wrench: Array, faults: list[Fault]) -> None:
         """Take bins of motion, W + bias (m, 6) at stamps (m,) [ns], and faults of any bins."""

@@ -34,8 +34,9 @@ from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify import Identifier
-from inertial_id_ros.inertia import body_from_phi, six_from_tensor
+from inertial_id_ros.inertia import body_from_phi, phi_from_body, six_from_tensor
 from inertial_id_ros.io.inputs import JointStates, Wrenches
+from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.settings import Settings
 
 MOUNT = pin.SE3(pin.rpy.rpyToMatrix(0.4, -0.9, 2.0), np.array([0.03, -0.02, 0.08]))
@@ -262,23 +263,30 @@ def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None
 
 
 @pytest.mark.slow
-def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves() -> None:
-    """Until then it may as well be a contact, or another zero."""
+@pytest.mark.parametrize(("is_put_on", "first", "last"), [(True, 11.0, 13.5), (False, 8.5, 10.0)])
+def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves(
+        is_put_on: bool, first: float, last: float) -> None:
+    """Until then it may as well be a contact, or another zero; that nothing is left of a payload is
+    neither, also after a tool was set that is no longer."""
     t = times(16.0, 200.0)
     phase = np.where(t < 11.0, np.minimum(t, 7.0), t - 11.0)  # it rests from 7 to 11 s
     motion = ArmEngine(URDF, NOTHING, GRAVITY).evaluate(*wide_motion(7.0, 2)(phase))
-    both = Points(np.concatenate([np.tile(BODY.masses, (len(t), 1)),
-                                  (t > 8.5)[:, None] * body(5, 1.2).masses], 1),
+    there = (t > 8.5) == is_put_on
+    both = Points(np.concatenate([np.tile(BODY.masses, (len(t), 1)) * (is_put_on | there[:, None]),
+                                  (there & is_put_on)[:, None] * body(5, 1.2).masses], 1),
                   np.concatenate([BODY.places, body(5, 1.2).places]))
     noise = NOISE * np.random.default_rng(1).normal(size=(len(t), 6))
     samples = Recording(motion, both, [
         stream(JointStates, (NAMES,), motion.q, 16.0),
         stream(Wrenches, (FRAME,), BIAS + noise - both.wrench(motion), 16.0)])
     made, named = make(given=Settings()), []
+    made.set_tool(Tool(FRAME, phi_from_body(0.5, np.zeros(3), 1e-3 * np.eye(3)), 1e-6 * np.eye(10),
+                       0))
+    made.set_tool(None)
     for now, part in samples.blocks(0.25):
         made.add_arrays(part)
         named += [now] if "payload_changed" in {f.name for f in made.findings()} else []
-    assert 11.0 < named[0] < 13.5
+    assert first < named[0] < last
 
 
 @pytest.mark.slow
