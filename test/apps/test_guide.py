@@ -284,6 +284,17 @@ def test_the_true_payload_is_proved_and_another_is_not():
     assert prove(short, bias, np.zeros(10), TRUTH, ATI) is None
 
 
+@pytest.mark.parametrize("offset", [0.06, -0.06])
+def test_clocks_that_differ_as_they_may_disprove_no_payload(offset):
+    window = record(payload="box_offset", clock_offset=offset,
+                    motion=wiggle(angle=45.0, move=0.6, joints=(3, 4, 5)))
+    args, true = (window, np.array(BIAS), np.zeros(10)), PAYLOADS["box_offset"].phi
+    assert prove(*args, true, ATI).is_proof
+    assert not prove(*args, true, ATI.replace({"alignment.delay_sd": 0.01})).is_proof
+    assert not prove(*args, 1.2 * true, ATI).is_proof
+    assert not prove(*args, true + 0.03 * true[0] * np.eye(10)[1], ATI).is_proof
+
+
 # ---- the motions themselves ----------------------------------------------------------------------
 
 
