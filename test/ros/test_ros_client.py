@@ -10,15 +10,19 @@ from unittest.mock import MagicMock
 import pinocchio as pin
 import pytest
 import rclpy
+from builtin_interfaces.msg import Time
 from control_msgs.msg import Float64Values, Keys
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.callback_groups import ReentrantCallbackGroup
 from robot_graph import in_sensor
 from ros_process import LATCHED, own_domain, spinning, wait_until
-from std_msgs.msg import String
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, Header, String
 from std_srvs.srv import SetBool, Trigger
 
 from inertial_id_ros.apps.export_payload import main
+from inertial_id_ros.apps.guide.checks import Driver
 from inertial_id_ros.apps.simulation.cobot import load_description
 from inertial_id_ros.cli import OK, USER_ERROR
 from inertial_id_ros.errors import InvalidData, InvalidSetting
@@ -120,21 +124,32 @@ def test_a_node_that_runs_is_waited_for_and_only_where_there_is_none_one_is_star
         assert said
 
 
-def test_the_guide_hears_the_payload_of_a_driver_under_any_prefix(make_node):
-    driver = make_node("driver")
-    names, values = (driver.create_publisher(kind, f"left/broadcaster/{name}", LATCHED)
-                     for kind, name in ((Keys, "names"), (Float64Values, "values")))
-    names.publish(Keys(keys=["left_payload/cog.x", "left_payload/mass"]))
-    driver.create_timer(0.1, lambda: values.publish(Float64Values(values=[0.3, 1.5])))
-    with spinning(driver), NodeLink("/none", threading.Event()) as link:
-        link.settings = Settings()
-        robot = Robot(link, MagicMock())
+@pytest.mark.parametrize(("name", "keys"), [
+    ("payload", ["left_payload/cog.x", "left_payload/mass"]),
+    ("left_payload", ["left_payload/mass", "right_payload/mass"])])
+def test_the_guide_hears_the_driver_of_its_arm_by_the_clock_and_topics_of_its_ros_arguments(
+        make_node, name, keys):
+    def publish(topic, message):
+        publisher = driver.create_publisher(type(message), topic, LATCHED)
+        driver.create_timer(0.05, lambda: publisher.publish(message))
 
-        def stated():
-            robot.discover()
-            return robot.driver.payload
-
-        wait_until(lambda: stated() == 1.5)
+    driver, stamp = make_node("driver"), Time(sec=500)
+    publish("clock", Clock(clock=stamp))
+    publish("robot/joint_states",
+            JointState(header=Header(stamp=stamp), name=["a"], position=[0.0]))
+    publish("right/io/robot_program_running", Bool())
+    publish("left/broadcaster/names", Keys(keys=keys))
+    publish("left/broadcaster/values", Float64Values(
+        values=[1.5 if key == "left_payload/mass" else 0.3 for key in keys]))
+    options = parse(["--node", "/left/none"], [
+        "-p", "use_sim_time:=true", "-r", "joint_states:=/robot/joint_states"])
+    with spinning(driver), NodeLink(options.node, threading.Event(), options.ros) as link:
+        link.settings = Settings().replace({"precompensated.name": name})
+        wait_until(lambda: link.client.topics().get("/right/io/robot_program_running"))
+        robot = Robot(link, options)
+        wait_until(lambda: robot.discover() or robot.driver.payload)
+        wait_until(lambda: robot.recorder.facts()["ages"].get("joint states") == 0.0)
+        assert robot.driver == Driver(payload=1.5)
 
 
 @pytest.mark.parametrize(("success", "sent"), [(True, True), (False, True), (False, False)])

@@ -295,12 +295,12 @@ def make_parser() -> argparse.ArgumentParser:
 
 def parse(words: Sequence[str], ros_words: Sequence[str] = ()) -> argparse.Namespace:
     """Checked options (raises InvalidSetting): those of the command line, the accuracy as `wanted`,
-    and `arguments` of a node that is started, to which `ros_words` go."""
+    `arguments` of a node that is started, and `ros`, words for the own one, which go to both."""
     args = make_parser().parse_args(words)
     args.wanted = Wanted(args.mass_accuracy / 100.0, args.com_accuracy / 1000.0,
                          args.inertia_accuracy / 100.0)
     args.payload_box = USUAL_BOX if args.payload_box is None else args.payload_box
-    args.node = f"/{args.node.removeprefix('/')}"
+    args.node, args.ros = f"/{args.node.removeprefix('/')}", ["--ros-args", *ros_words]
     namespace, name = args.node.rsplit("/", 1)
     args.arguments = [
         "--ros-args", "-r", f"__node:={name}", "-p", f"buffer.window:={WINDOW}",
@@ -325,7 +325,7 @@ def run(options: argparse.Namespace, stop: threading.Event) -> tuple[End, Show]:
     path = report_file(options.report, Path(time.strftime(NAME)))
     check_outputs({"--report": path}, {})  # now, not after all motions
     try:
-        with Children() as children, NodeLink(options.node, stop) as link:
+        with Children() as children, NodeLink(options.node, stop, options.ros) as link:
             link.connect(children, options.arguments, show.say)
             end = Session(link, options, show).run()
             show.step("report")

@@ -44,7 +44,7 @@ class NodeLink:
     wait for answers one after the other.
 
     Args:
-        name: full name of the node that identifies; stop: set when the user wants to end.
+        name: of the node that identifies, in full; stop: set to end; words: arguments of ROS.
 
     Attributes:
         node: of the command; client: of other nodes.
@@ -57,11 +57,12 @@ class NodeLink:
     settings: Settings
     on_message: Callable[[], object] = staticmethod(lambda: None)
 
-    def __init__(self, name: str, stop: threading.Event) -> None:
+    def __init__(self, name: str, stop: threading.Event, words: Sequence[str] = ()) -> None:
         self.name, self.stop = name, stop
-        start_ros("identify_payload", [])
-        self.node = rclpy.create_node(f"identify_payload_{os.getpid()}",
-                                      start_parameter_services=False, enable_rosout=False)
+        start_ros("identify_payload", words)
+        self.node = rclpy.create_node(
+            f"identify_payload_{os.getpid()}", namespace=name.rpartition("/")[0],
+            start_parameter_services=False, enable_rosout=False)
         self.client = RosClient(self.node)
         self._servers = partial(self.node.count_services, f"{name}/apply")
         self.execution: MotionExecution | None = None

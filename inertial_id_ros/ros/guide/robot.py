@@ -34,24 +34,24 @@ FRANKA = {4: "reflex: the robot has stopped itself", 5: "user stop", 6: "error r
           0: "unknown mode"}
 
 
-def _payload(message: Any, states: StateReader) -> dict[str, Any]:
-    """The mass that a driver states, under any prefix."""
+def _payload(message: Any, states: StateReader, wanted: str) -> dict[str, Any]:
+    """The mass that a driver states under a name; the usual one counts with any prefix."""
     return dict(("payload", value) for (name, kind), value in states.interfaces(message).items()
-                if name.endswith("payload") and kind == "mass")
+                if name.endswith(wanted or "payload") and kind == "mass")
 
 
 # Topics on which drivers say something of the robot: type of their messages, ending of their names,
-# and the part of `Driver` that a message says, by name; None: nothing.
-Source = tuple[str, str, Callable[[Any, StateReader], dict[str, Any] | None]]
+# and the part of `Driver` that a message says (None: nothing) where a payload has this name.
+Source = tuple[str, str, Callable[[Any, StateReader, str], dict[str, Any] | None]]
 SOURCES: tuple[Source, ...] = (
     ("std_msgs/msg/Bool", "/robot_program_running",
-     lambda m, _: {"stopped": "" if m.data else "the program on the robot does not run"}),
+     lambda m, *_: {"stopped": "" if m.data else "the program on the robot does not run"}),
     ("ur_dashboard_msgs/msg/SafetyMode", "/safety_mode",
-     lambda m, _: {"stopped": SAFETY.get(m.mode, f"safety mode {m.mode}")}),
+     lambda m, *_: {"stopped": SAFETY.get(m.mode, f"safety mode {m.mode}")}),
     ("franka_msgs/msg/FrankaRobotState", "",
-     lambda m, _: {"stopped": FRANKA.get(m.robot_mode, ""),
-                   "payload": float(m.inertia_load.inertia.m)}),
-    ("std_msgs/msg/Float64", "/speed_scaling", lambda m, _: {"speed": m.data / 100.0}),
+     lambda m, *_: {"stopped": FRANKA.get(m.robot_mode, ""),
+                    "payload": float(m.inertia_load.inertia.m)}),
+    ("std_msgs/msg/Float64", "/speed_scaling", lambda m, *_: {"speed": m.data / 100.0}),
     *((topic.type, "", _payload) for source in ("dynamic_joint_states", "state_interfaces")
       for topic in PAYLOADS[source]))
 
@@ -77,21 +77,22 @@ class Robot:
 
     def _full_name(self, topic: InputTopic) -> str:
         """The full name of a topic of the node that identifies."""
-        name = topic.name(self._link.settings)
-        return name if name.startswith("/") else f"{self._link.name.rpartition('/')[0]}/{name}"
+        return str(self._link.node.resolve_topic_name(topic.name(self._link.settings)))
 
     def discover(self) -> None:
-        """Subscribe to drivers and planning scenes that are there, of types that are installed."""
-        scenes: Source = SCENE, "", lambda scene, _: self.scene.take(scene)
+        """Subscribe to drivers of the own namespace, and to planning scenes, of installed types."""
+        load = self._link.settings.precompensated.name
+        scenes: Source = SCENE, "", lambda scene, *_: self.scene.take(scene)
         for name, type_name in self._link.client.topics().items():
             states = self._states.setdefault(name.rpartition("/")[0], StateReader())
-            for wanted, ending, read in (*SOURCES, scenes):
+            is_own = name.startswith(f"{self._link.name.rpartition('/')[0]}/")
+            for wanted, ending, read in (*(SOURCES if is_own else ()), scenes):
                 if (type_name == wanted and name.endswith(ending) and name not in self._said
                         and (kind := find_type(type_name)) is not None):
                     said = self._said[name] = {}
                     self._link.node.create_subscription(
                         kind, name, lambda message, said=said, read=read, states=states:
-                        said.update(read(message, states) or {}), qos_profile_best_available)
+                        said.update(read(message, states, load) or {}), qos_profile_best_available)
 
     @property
     def driver(self) -> Driver:
