@@ -213,8 +213,8 @@ CHECKS = {  # of identify_payload, beside the others
                              "set it (ros2 param), or move by hand: --no-motion"),
     "controller_missing": Kind(
         "warning", "no single controller takes trajectories of the joints that move the sensor",
-        "start it (ros2 control switch_controllers; on UR, External Control must run), name it "
-        "(--controller), or move by hand: --no-motion"),
+        "start it (ros2 control switch_controllers; UR: joint_trajectory_controller, with External "
+        "Control), name it (--controller), or move by hand: --no-motion"),
     "robot_stopped": Kind("warning", "the robot may not move", "clear the stop on the teach "
                           "pendant, raise its speed slider, start its program"),
 }
