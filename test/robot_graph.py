@@ -59,14 +59,14 @@ class Graph:
         self.answers: dict[str, Any] = {}
         self.kinds: dict[str, str] = {}
 
-    def resolve(self, name: str) -> str:
-        return "/" + name.lstrip("/")
+    def resolve(self, name: str, kind: str = "") -> str:
+        return f"/{'remapped/' * (kind == 'topic')}{name.lstrip('/')}"
 
     def services(self) -> dict[str, str]:
         return self.kinds
 
     def topics(self) -> dict[str, str]:
-        return {self.resolve(name): "" for name in self.messages}
+        return {self.resolve(name, "topic"): "" for name in self.messages}
 
     def request_fields(self, service: str) -> dict[str, str]:
         return self.fields.get(self.resolve(service), {})

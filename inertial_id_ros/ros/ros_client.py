@@ -43,10 +43,10 @@ class RosClient:
         self._group = ReentrantCallbackGroup()
         self._clients: dict[tuple[Any, str], Any] = {}
 
-    def resolve(self, name: str) -> str:
-        """The full name of a service, topic or node (raises InvalidSetting where it is none)."""
+    def resolve(self, name: str, kind: str = "service") -> str:
+        """The full name of a service or node, or of a topic (raises InvalidSetting: it is none)."""
         try:
-            return str(self._node.resolve_service_name(name))
+            return str(getattr(self._node, f"resolve_{kind}_name")(name))
         except Exception as error:  # of rclpy or of the library below, by what is wrong
             raise InvalidSetting(f"'{name}' is no name of a service, topic or node: "
                                  f"{' '.join(str(error).split())}") from None

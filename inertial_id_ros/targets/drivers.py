@@ -76,7 +76,7 @@ class UniversalRobots(Target):
     def _interfaces(self) -> Interfaces:
         """What whichever broadcaster runs says."""
         heard, states = self.robot.wait_for_message, StateReader()
-        if f"{self.robot.resolve(BROADCASTER)}/values" in self.robot.topics():
+        if self.robot.resolve(f"{BROADCASTER}/values", "topic") in self.robot.topics():
             states.interfaces(heard("control_msgs/msg/Keys", f"{BROADCASTER}/names", latched=True))
             values = heard("control_msgs/msg/Float64Values", f"{BROADCASTER}/values")
             if found := states.interfaces(values):

@@ -42,7 +42,8 @@ def client():
     """Of a node beside one that has a latched topic, a parameter and two services."""
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=own_domain())
-    node, other = (rclpy.create_node(name, context=context) for name in ("asks", "other"))
+    node, other = (rclpy.create_node(name, context=context, cli_args=[
+        "--ros-args", "-r", "values:=/arm/values"]) for name in ("asks", "other"))
     other.create_publisher(String, "names", LATCHED).publish(String(data="first"))
     other.declare_parameter("gains", [1.0, 2.0])
     released = threading.Event()
@@ -76,6 +77,7 @@ def test_a_message_of_long_ago_is_received_from_a_latched_topic_only(client):
     assert client.wait_for_message(kind, "names", 0.5) is None
     with pytest.raises(InvalidSetting):
         client.wait_for_message("no_msgs/msg/None", "names")
+    assert client.resolve("values", "topic") == "/arm/values"  # as it is remapped
 
 
 def test_a_service_that_does_not_answer_is_not_one_that_is_not_there(client):
