@@ -84,11 +84,13 @@ def make_node(context: LaunchContext) -> list[Node]:
                               ("autostart", "lifecycle.autostart")):
         if value(argument):
             overrides[setting] = value(argument).lower() in ("true", "1", "yes")
+    topic = value("tf")
     logger = ".".join([*filter(None, value("namespace").split("/")), "inertial_id_node"])
     return [Node(
         package="inertial_id_ros", executable="inertial_id_node", name="inertial_id_node",
         namespace=value("namespace"), output="screen", emulate_tty=True,
         parameters=[*map(str, configs), overrides],
+        remappings=[("/tf", topic), ("/tf_static", f"{topic}_static")] if topic else [],
         arguments=["--ros-args", "--log-level", f"{logger}:={value('log_level')}"])]
 
 
@@ -103,6 +105,9 @@ def generate_launch_description() -> LaunchDescription:
         DeclareLaunchArgument(
             "prefix", default_value="",
             description="Put before the frames and sensors that the parameter file names."),
+        DeclareLaunchArgument(
+            "tf", default_value="",
+            description="Topic in place of /tf; with _static, that in place of /tf_static."),
         DeclareLaunchArgument(
             "use_sim_time", default_value="", description="true: time comes from /clock."),
         DeclareLaunchArgument(

@@ -94,8 +94,9 @@ def test_a_prefix_stands_before_the_frames_and_sensors_of_the_parameter_file():
         "precompensated.name": "left_payload", "gravity.frame": ""}
     with Stage() as stage, launched(
             stage, str(ROOT / "launch" / "identify.launch.py"), "namespace:=left", "prefix:=left_",
-            f"config:={ROOT / 'config' / 'ur.yaml'}") as process:
+            f"config:={ROOT / 'config' / 'ur.yaml'}", "tf:=/arm/tf") as process:
         process.wait_for_text("from /left/force_torque_sensor_broadcaster/wrench")
+        wait_until(lambda: stage.client.node.count_subscribers("/arm/tf_static"))
         answer = stage.client.call(GetParameters, "/left/inertial_id_node/get_parameters",
                                    GetParameters.Request(names=list(wanted)))
         assert [v.string_value for v in answer.values] == list(wanted.values())
