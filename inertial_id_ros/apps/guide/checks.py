@@ -269,7 +269,8 @@ def _directions(found: Explanation) -> Iterator[Row]:
 def prove(window: Window, bias: np.ndarray, present: np.ndarray, new: np.ndarray, settings: Settings
           ) -> Prediction | None:
     """Compare the payload (10,) that the robot has, and a new one, with the wrench of a motion;
-    None where it was too short; bias: (6,) reading without load, sign of the topic [N, N m]."""
+    None where it was too short; bias: (6,) reading without load, sign of the topic [N, N m]. Clocks
+    may differ as they may for the estimate: by what explains most."""
     used, wrench = window.used, settings.wrench
     if used.sum() < LEAST:
         return None
@@ -278,5 +279,11 @@ def prove(window: Window, bias: np.ndarray, present: np.ndarray, new: np.ndarray
     noise, accuracy, drift = map(np.array, (wrench.noise, wrench.accuracy, wrench.drift))
     channel = np.sqrt(3.0 * (noise**2 / window.count[used].mean() + accuracy**2 + drift**2))
     gain = np.hypot(wrench.gain_error, wrench.cross_talk) * np.array(rms_lengths(rows[used] @ new))
-    return Prediction(BIN * np.arange(len(used)), measured, rows @ present, rows @ new,
-                      tuple((TIMES * np.hypot(channel, gain)).tolist()))
+    allowed, n = tuple((TIMES * np.hypot(channel, gain)).tolist()), len(used)
+    most = round(2.0 * settings.alignment.delay_sd / BIN)  # bins by which clocks differ
+    models = np.where(used[:, None], [rows @ present, rows @ new], np.nan)
+    before, after = np.pad(models, ((0, 0), (most, most), (0, 0)), constant_values=np.nan)
+    proofs = (Prediction(BIN * np.arange(n), measured, before[k:k + n], after[k:k + n], allowed)
+              for k in range(2 * most + 1))
+    return min((proof for proof in proofs if proof.residuals),
+               key=lambda proof: max(np.divide(proof.residuals[1], allowed)))
