@@ -336,6 +336,19 @@ def test_a_bag_in_several_files_is_one(tmp_path: Path) -> None:
         assert sum(reader.topics.values()) == 2 * 151
 
 
+def test_files_of_several_recordings_are_no_bag_unless_its_metadata_names_them(tmp_path: Path
+                                                                               ) -> None:
+    for k, name in enumerate(("first", "second")):
+        stream = bags.text_stream("/a", "x")
+        stream = stream._replace(messages=[(stamp + 10**10 * k, m) for stamp, m in stream.messages])
+        shutil.copy(bags.storage_file(bags.write_bag(tmp_path / name, [stream])), tmp_path)
+    with pytest.raises(RecordingError, match=r"second\.mcap"):
+        Bag(tmp_path)
+    (tmp_path / "metadata.yaml").write_text("relative_file_paths: [first.mcap, second.mcap]")
+    with Bag(tmp_path) as reader:
+        assert sum(reader.topics.values()) == 2
+
+
 def test_a_bag_of_ros_1_holds_the_same_samples(tmp_path: Path) -> None:
     store = get_typestore(Stores.ROS1_NOETIC)
     store.register(get_types_from_msg("geometry_msgs/TransformStamped[] transforms",

@@ -58,6 +58,12 @@ class Bag(ExitStack):
             self.duration = 1e-9 * max(0, max(reader.end_time for reader in self._readers) - 1
                                        - min(reader.start_time for reader in self._readers))
         self.topics = dict(sorted(counts.items()))
+        spans = sorted((r.start_time, r.end_time, r.path) for r in self._readers if r.message_count)
+        for k, (start, _, own) in enumerate(spans[1:], 1):  # parts of one bag leave no gap
+            gap, said = start - max(end for _, end, _ in spans[:k]), own.with_name("metadata.yaml")
+            if gap > SECOND and not (said.is_file() and own.name.encode() in said.read_bytes()):
+                raise RecordingError(f"{self._path} holds several recordings, {1e-9 * gap:.0f} s "
+                                     f"apart: give one of its files, such as {own.name}")
 
     def messages(self, types: Mapping[str, str]) -> Iterator[Message]:
         """Messages of topics (type by name) in the order of their times of recording; what has
