@@ -3,7 +3,6 @@
 has the errors of its data sheet, and a bias that nobody tared away; the session knows nothing of
 the truth, with which its result is compared."""
 
-import argparse
 import os
 import random
 from pathlib import Path
@@ -44,11 +43,7 @@ def main() -> int:
     add("--ask", action="store_true", help="ask before the arm moves, as on a real one")
     add("--report", type=Path, default=Path("reports"), metavar="FOLDER",
         help="where the report is written (default: reports)")
-    return _run(parser.parse_args())
-
-
-def _run(options: argparse.Namespace) -> int:
-    """Run cobot and session, and judge the result."""
+    options = parser.parse_args()
     payload, stop = PAYLOADS[options.payload], stop_flag()
     if "ROS_DOMAIN_ID" not in os.environ:  # else the user has chosen it
         os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
