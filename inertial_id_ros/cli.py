@@ -45,13 +45,12 @@ def run_program(name: str) -> int:
 
     def load_and_run() -> int:
         try:
-            program = import_module(f"inertial_id_ros.{PROGRAMS[name]}").main
+            return int(import_module(f"inertial_id_ros.{PROGRAMS[name]}").main())
         except ModuleNotFoundError as error:
             raise MissingPackage(
                 f"'{error.name}' is missing; source ROS 2 and a workspace in which this package is "
                 "built (in its folder: make setup, then source ./activate), or install what PyPI "
                 "has of it with `pip install .`") from error
-        return int(program())
 
     status = exit_status(load_and_run)
     for number in (signal.SIGINT, signal.SIGTERM):

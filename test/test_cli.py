@@ -90,6 +90,9 @@ def test_what_cannot_be_imported_is_named(missing: str, name: str) -> None:
     done = run_program(name, "x", without={missing})
     assert done.returncode == cli.USER_ERROR and missing in done.stderr
     assert done.stderr.count("\n") == 1
+    late = run("from inertial_id_ros import cli\nimport inertial_id_ros.apps.export_payload as p\n"
+               "p.main = lambda: p.publish('', 'x')\ncli.run_program('export_payload')", {"rclpy"})
+    assert "rclpy" in late.stderr and late.stderr.count("\n") == 1
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
