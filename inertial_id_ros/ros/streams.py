@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Inertia, WrenchStamped
@@ -74,6 +75,8 @@ class IoThread:
         self._waiting = {topic: deque[Message](maxlen=MOST) for topic in topics}
         self.counts, self.damaged = dict.fromkeys(topics, 0), dict.fromkeys(topics, 0)
         self.load_topic = WRENCH if WRENCH in topics else JOINT_STATES
+        # Before there is a node, which would stay where one of them is wrong.
+        subscriptions = [self._subscription(topic, topic.name(settings)) for topic in topics]
         self.node = Node(
             f"_{owner.get_name()}_io", context=owner.context, namespace=owner.get_namespace(),
             enable_rosout=False, start_parameter_services=False, use_global_arguments=False,
@@ -93,10 +96,10 @@ class IoThread:
             self.node.create_publisher(kind, owner.resolve_topic_name(f"~/{name}"), qos)
             for kind, name, qos in ((WrenchStamped, "wrench_compensated", OUT),
                                     (CompensationState, "compensation_state", LATCHED)))
-        for topic in topics:
-            self._subscribe(topic, topic.name(settings))
+        for subscription in subscriptions:
+            self.node.create_subscription(*subscription, raw=True)
 
-    def _subscribe(self, topic: InputTopic, name: str) -> None:
+    def _subscription(self, topic: InputTopic, name: str) -> tuple[Any, ...]:
         def receive(data: bytes) -> None:
             if self._is_heard and time.monotonic() < self._taken + HUNG:
                 self._compensate(topic, data)
@@ -109,8 +112,7 @@ class IoThread:
         except Exception as error:  # of the library below rclpy
             raise InvalidSetting(f"{topic.setting} is '{name}'; it must be a topic name: "
                                  f"{' '.join(str(error).split())}") from error
-        self.node.create_subscription(message_type(topic.type, topic.setting), full, receive,
-                                      subscription_qos(topic), raw=True)
+        return message_type(topic.type, topic.setting), full, receive, subscription_qos(topic)
 
     def start(self, hand_over: Callable[[], None]) -> None:
         """Begin; `hand_over` is called again and again in the thread, and must not wait."""

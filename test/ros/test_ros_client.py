@@ -33,6 +33,7 @@ from inertial_id_ros.ros.guide.identify_payload import Session, parse
 from inertial_id_ros.ros.guide.node_link import NodeLink
 from inertial_id_ros.ros.guide.robot import Robot
 from inertial_id_ros.ros.ros_client import NoAnswer, NoResponse, Rehearsal, RosClient
+from inertial_id_ros.ros.streams import IoThread
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.srv import Apply
 
@@ -68,6 +69,13 @@ def make_node(monkeypatch):
     rclpy.init(context=context, domain_id=domain)
     yield partial(rclpy.create_node, context=context)
     rclpy.shutdown(context=context)
+
+
+def test_a_topic_name_that_is_none_leaves_no_node_behind(make_node):
+    owner = make_node("owner")
+    with pytest.raises(InvalidSetting) as _kept:  # as the node keeps it
+        IoThread(owner, Settings().replace({"wrench.topic": "no name"}), False, float)
+    assert owner.get_node_names() == ["owner"]
 
 
 def test_a_message_of_long_ago_is_received_from_a_latched_topic_only(client):
@@ -137,14 +145,13 @@ def test_the_guide_hears_the_driver_of_its_arm_by_the_clock_and_topics_of_its_ro
 
     driver, stamp = make_node("driver"), Time(sec=500)
     publish("clock", Clock(clock=stamp))
-    publish("robot/joint_states",
-            JointState(header=Header(stamp=stamp), name=["a"], position=[0.0]))
+    publish("robot/joints", JointState(name=["a"], position=[0.0], header=Header(stamp=stamp)))
     publish("right/io/robot_program_running", Bool())
     publish("left/broadcaster/names", Keys(keys=keys))
     publish("left/broadcaster/values", Float64Values(
         values=[1.5 if key == "left_payload/mass" else 0.3 for key in keys]))
     options = parse(["--node", "/left/none"], [
-        "-p", "use_sim_time:=true", "-r", "joint_states:=/robot/joint_states"])
+        "-p", "use_sim_time:=true", "-r", "joint_states:=/robot/joints"])
     with spinning(driver), NodeLink(options.node, threading.Event(), options.ros) as link:
         link.settings = Settings().replace({"precompensated.name": name})
         wait_until(lambda: link.client.topics().get("/right/io/robot_program_running"))
