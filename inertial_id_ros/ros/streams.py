@@ -193,9 +193,8 @@ class IoThread:
         """Publish what is removed: when it changes and once a second; end: why it is the last."""
         load, now = self._live.load, time.monotonic()
         self._is_heard = self._wrenches.get_subscription_count() > 0
-        reason = end or load.reason or (
-            f"the estimate takes more than {HUNG:g} s" if now > self._taken + HUNG
-            else self._live.silence if self._is_heard else "")
+        hangs = f"the estimate takes more than {HUNG:g} s" if now > self._taken + HUNG else ""
+        reason = end or load.reason or hangs or (self._live.silence if self._is_heard else "")
         mode = Mode.SILENT if reason else load.mode
         age = self._age(load.stamp)
         is_old = age > self._settings.max_age
