@@ -270,6 +270,7 @@ def test_the_file_holds_the_motion_of_every_joint(urdf: str, tmp_path: Path) -> 
 @pytest.mark.parametrize(("words", "said"), [
     (["--frame", "ft_sensor", "--start=0,1"], "--start"),
     (["--frame", "ft_sensor", "--duration", "-1"], "--duration"),
+    (["--frame", "ft_sensor", START, "--duration", "0.7"], "--duration"),
     (["--frame", "base_link"], "base_link"),
     (["--frame", "ft_sensor", START, "--duration", "2", "--trajectory", "/nowhere/a.yaml"],
      "/nowhere"),

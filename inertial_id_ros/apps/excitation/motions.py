@@ -171,6 +171,8 @@ class MotionPlanner:
         """The motion, of at most so many seconds, that tells most of a payload to be known to
         deviations (10,), and violates no limit; it counts as made (raises InvalidData: there is
         none)."""
+        if longest < SHORTEST:
+            raise InvalidData(f"--duration {longest:g}: a motion lasts {SHORTEST} s at least")
         most, best = -np.inf, list[Trajectory]()  # gain; moves, and points of a controller
         for active in (self.arm.moving[-WRIST:], self.arm.moving):
             for gain, motion in self._candidates(start, active, wanted, longest):
