@@ -7,6 +7,7 @@ import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalRespons
 from rclpy.callback_groups import ReentrantCallbackGroup
 from ros_process import Client, Stage, own_domain
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 from tf2_msgs.msg import TFMessage
 
 from inertial_id_ros.apps.simulation.cobot import load_description
@@ -27,7 +28,10 @@ from inertial_id_ros.apps.simulation.motion import Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.inertia import transform_phi
 from inertial_id_ros.ros import motion_execution
+from inertial_id_ros.ros.guide import robot as guided
 from inertial_id_ros.ros.motion_execution import Ended, MotionExecution, trajectory_message
+from inertial_id_ros.ros.ros_client import RosClient
+from inertial_id_ros.settings import Settings
 
 ACTION, JOINT_STATES = "joint_trajectory_controller/follow_joint_trajectory", "arm_joint_states"
 _PERIOD = 0.01  # s
@@ -236,6 +240,22 @@ def test_a_robot_that_is_slowed_down_takes_its_time(scene):
     begun = time.monotonic()
     assert scene.end(scene.turn()) == Ended()
     assert time.monotonic() - begun > 1.9 * DURATION
+
+
+def test_a_slider_at_zero_is_no_full_speed(scene, monkeypatch):
+    made, node = [], scene.client.node
+    monkeypatch.setattr(guided, "MotionExecution", lambda *args: made.append(args[-1]) or scene)
+    monkeypatch.setattr(scene, "run", Ended, raising=False)
+    robot = guided.Robot(SimpleNamespace(name="/node", settings=Settings(), node=node,
+                                         client=RosClient(node), execution=None),
+                         SimpleNamespace(silence=None))
+    robot.planner = None
+    robot.move(turned(np.zeros(3), 2, LENGTH, DURATION, NAMES))
+    assert made[0]() == 1.0  # nothing said
+    slider = node.create_publisher(Float64, "/speed_scaling", 1)
+    robot.discover()
+    scene.client.spin_until(lambda: slider.publish(Float64(data=0.0)) or robot.driver.speed == 0.0)
+    assert made[0]() == 0.0
 
 
 @pytest.mark.slow

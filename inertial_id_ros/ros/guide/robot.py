@@ -138,7 +138,8 @@ class Robot:
         self._link.execution = MotionExecution(
             self._link.node, motion, f"{self._controller}{ENDING}", self._full_name(JOINT_STATES),
             lambda: violations(planner.arm, motion, self.pose, planner.limits), self.find_fault,
-            self._options.silence or SILENCE, lambda: self.driver.speed or 1.0)
+            self._options.silence or SILENCE,
+            lambda: 1.0 if (speed := self.driver.speed) is None else speed)
         return self._link.execution.run()
 
     def has_been_moved(self, seconds: float) -> bool:
