@@ -81,7 +81,7 @@ def fit_base_parameters(rows: Rows, base: BaseParameters) -> Array:
     columns, target = rows.factor()
     columns = columns[:, base.independent]
     lengths = np.maximum(np.linalg.norm(columns, axis=0), np.finfo(float).tiny)
-    beta, _, rank, _ = np.linalg.lstsq(columns / lengths, target, rcond=None)
+    beta, _, rank, _ = np.linalg.lstsq(columns / lengths, target, rcond=1e-3)  # encoder noise
     if rank < len(lengths):
         raise NotEnoughData(f"the recording excites {rank} of the {len(lengths)} base parameters")
     return np.asarray(beta / lengths)

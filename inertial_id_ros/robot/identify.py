@@ -236,10 +236,10 @@ def check_efforts(model: RobotModel, filtered: RowFilter) -> list[str]:
         raise InvalidData(f"the efforts of '{model.joint_names[j]}' are {over[j]:.2g} times what "
                           "the robot description allows: are they in another unit than N m?")
     usual = float(np.nanmedian(scale)) if np.isfinite(scale).any() else 1.0
-    said = f"the efforts of all joints are {usual:.2g} times the torques of the robot description: "
+    said = f"efforts made by bodies above all are {usual:.2g} times those of the description: "
     if abs(np.log(usual)) > np.log(_NO_TORQUE):
         raise InvalidData(f"{said}are they in another unit than N m?")
-    return [f"{said}are they torques, and no motor currents (--gains)?"] if (
+    return [f"{said}are they motor currents (--gains), or is a load missing there?"] if (
         abs(np.log(usual)) > np.log(_OTHER_UNIT)) else []
 
 

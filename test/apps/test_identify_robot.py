@@ -272,7 +272,7 @@ CASES: dict[str, tuple[Callable[[JointStates], JointStates], int, list[str]]] = 
     "efforts of two wrists exchanged": (lambda r: exchanged(r, WRIST_1, WRIST_2, False), 1, []),
     "a joint that is missing": (lambda r: JointStates(
         r.stamps, NAMES[:5], r.positions[:, :5], r.efforts[:, :5]), 2, [NAMES[WRIST_3]]),
-    "kN m": (lambda r: scaled(r, 1e-3, *ALL), 2, ["all joints"]),
+    "kN m": (lambda r: scaled(r, 1e-3, *ALL), 2, ["another unit"]),
     "N mm of a wrist": (lambda r: scaled(r, 1e3, WRIST_2), 2, [NAMES[WRIST_2]]),
     "no torque of the elbow": (lambda r: scaled(r, 0.0, ELBOW), 2, [NAMES[ELBOW]]),
     "noise for the elbow": (lambda r: noise(r, ELBOW, 10.0), 1, [NAMES[ELBOW]]),

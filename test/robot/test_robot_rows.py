@@ -113,9 +113,9 @@ def test_compressed_rows_keep_sums_of_squares_and_least_squares(rng: np.random.G
     dense = model.regressor(q, dq, ddq).reshape(-1, model.size)[:, base.independent]
     np.testing.assert_allclose(fit_base_parameters(data, base),
                                np.linalg.lstsq(dense, torque.ravel())[0], atol=1e-9)
-    rest = np.zeros((100, 3))
-    with pytest.raises(NotEnoughData):  # an arm that stands still
-        fit_base_parameters(unfiltered(model, rest + 0.3, rest, rest, rest), base)
+    for q, dq, ddq in np.multiply.outer([0.0, 1e-5], rng.normal(size=(3, 100, 3))):
+        with pytest.raises(NotEnoughData):  # an arm that stands still, without noise and with it
+            fit_base_parameters(unfiltered(model, q + 0.3, dq, ddq, torque[:100]), base)
 
 
 # Recordings
