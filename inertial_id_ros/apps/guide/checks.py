@@ -285,5 +285,5 @@ def prove(window: Window, bias: np.ndarray, present: np.ndarray, new: np.ndarray
     before, after = np.pad(models, ((0, 0), (most, most), (0, 0)), constant_values=np.nan)
     proofs = (Prediction(BIN * np.arange(n), measured, before[k:k + n], after[k:k + n], allowed)
               for k in range(2 * most + 1))
-    return min((proof for proof in proofs if proof.residuals),
+    return min((proof for proof in proofs if proof.residuals), default=None,
                key=lambda proof: max(np.divide(proof.residuals[1], allowed)))
