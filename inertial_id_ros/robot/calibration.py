@@ -54,7 +54,7 @@ def align_recording(model: RobotModel, filtered: RowFilter) -> tuple[Array, floa
 
     def gravity(tilt: Array) -> Array:
         sines = np.sin(tilt)
-        return across @ sines + model.gravity * np.sqrt(1.0 - sines @ sines)
+        return across @ sines + model.gravity * np.sqrt(np.maximum(1.0 - sines @ sines, 0.0))
 
     def residual(x: Array) -> Array:
         y = np.tensordot(np.append(1.0, gravity(x[:2])), parts, 1)
