@@ -10,7 +10,7 @@ from typing import NamedTuple
 import cvxpy as cp
 import numpy as np
 import pinocchio as pin
-from scenes import GRAVITY, NOISE
+from scenes import FRAME, GRAVITY, NAMES, NOISE, URDF
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros import estimators
@@ -167,14 +167,13 @@ def pose_at(center: Sequence[float]) -> Array:
     return pin.SE3(np.eye(3), np.array(center)).homogeneous
 
 
-def motion_from_arrays(urdf: str, frame: str, names: Sequence[str], at: np.ndarray,
-                       positions: np.ndarray) -> Motion:
-    """Motion in all bins that joint positions (m, k) at stamps (m,) [ns] cover."""
-    chain = chain_of(urdf, frame)
-    track = Track(Ring(len(names)), np.array([chain.turning.get(name, False) for name in names]))
+def motion_from_arrays(at: np.ndarray, positions: np.ndarray) -> Motion:
+    """Motion of the sensor in all bins that joint positions (m, 6) at stamps (m,) [ns] cover."""
+    chain = chain_of(URDF, FRAME)
+    track = Track(Ring(len(NAMES)), np.array([chain.turning.get(name, False) for name in NAMES]))
     track.ring.push(at, positions)
     signal = track.advance(finished=True)
-    return chain.motion(signal.number, names, signal.value, signal.rate, signal.acceleration)
+    return chain.motion(signal.number, NAMES, signal.value, signal.rate, signal.acceleration)
 
 
 BOX = box()

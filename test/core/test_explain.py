@@ -8,24 +8,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scenes
 from problems import motion_from_arrays
-from scenes import (
-    BODY,
-    ENCODER_NOISE,
-    FRAME,
-    NAMES,
-    NOISE,
-    START,
-    URDF,
-    Points,
-    Truth,
-    applied,
-    cable,
-    in_sensor,
-    moved,
-    play,
-    times,
-)
+from scenes import BODY, NAMES, NOISE, Points, Truth, in_sensor, moved
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
@@ -48,8 +33,8 @@ from inertial_id_ros.settings import Settings
 
 G, SECONDS, RATE = 9.81, 15.0, 250.0
 SHEET = sheet_of(Settings())
-T = times(SECONDS, RATE)
-STAMPS = START + np.round(1e9 * T).astype(np.int64)
+T = scenes.times(SECONDS, RATE)
+STAMPS = scenes.START + np.round(1e9 * T).astype(np.int64)
 REGION = Region(np.array([0.02, -0.03, 0.1]), np.full(3, 0.2))
 ZERO = np.array([2.0, -1.0, 3.0, 0.1, 0.2, -0.1])
 
@@ -58,10 +43,10 @@ def truth(seed: int) -> Truth:
     return moved(seed, SECONDS, RATE)
 
 
-def by_encoders(motion: Truth, seed: int, noise: float = ENCODER_NOISE) -> CoreMotion:
+def by_encoders(motion: Truth, seed: int, noise: float = scenes.ENCODER_NOISE) -> CoreMotion:
     """The motion in bins."""
     q = motion.q + noise * np.random.default_rng(seed).normal(size=motion.q.shape)
-    return motion_from_arrays(URDF, FRAME, NAMES, STAMPS, q)
+    return motion_from_arrays(STAMPS, q)
 
 
 @cache
@@ -198,7 +183,7 @@ def slides(motion: Truth) -> tuple[np.ndarray, Points]:
 
 def is_pulled(motion: Truth) -> tuple[np.ndarray, Points]:
     """By 6 N downwards at the centre of mass."""
-    return BODY.wrench(motion) + applied(
+    return BODY.wrench(motion) + scenes.applied(
         in_sensor(motion, [0.0, 0.0, 6.0]), BODY.report()[1:4]), BODY
 
 
@@ -223,7 +208,7 @@ def swings(motion: Truth) -> tuple[np.ndarray, Points]:
         force[k] = ((a @ along) - length * (speed @ speed)) * along
     half = BODY._replace(masses=0.5 * BODY.masses)
     force = 0.5 * BODY.phi()[0] * in_sensor(motion, force)
-    return half.wrench(motion) + applied(force, place), BODY
+    return half.wrench(motion) + scenes.applied(force, place), BODY
 
 
 def is_held(motion: Truth) -> tuple[np.ndarray, Points]:
@@ -231,15 +216,15 @@ def is_held(motion: Truth) -> tuple[np.ndarray, Points]:
 
 
 def tugs(motion: Truth) -> tuple[np.ndarray, Points]:
-    return BODY.wrench(motion) - cable(motion, 2.0, 5.0), BODY
+    return BODY.wrench(motion) - scenes.cable(motion, 2.0, 5.0), BODY
 
 
 def lags(motion: Truth) -> tuple[np.ndarray, Points]:
-    return play(BODY.wrench(motion), 0.01, np.repeat([130.0, 10.0], 3)), BODY
+    return scenes.play(BODY.wrench(motion), 0.01, np.repeat([130.0, 10.0], 3)), BODY
 
 
 def does_both(motion: Truth) -> tuple[np.ndarray, Points]:
-    return play(tugs(motion)[0], 0.01, np.repeat([130.0, 10.0], 3)), BODY
+    return scenes.play(tugs(motion)[0], 0.01, np.repeat([130.0, 10.0], 3)), BODY
 
 
 def drifts(motion: Truth) -> tuple[np.ndarray, Points]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from problems import motion_from_arrays
-from scenes import BODY, FRAME, NAMES, URDF, record
+from scenes import BODY, record
 
 from inertial_id_ros.detect.predictor import Predictor
 from inertial_id_ros.detect.row import BIAS, PHI, SETUP, Row, Rows
@@ -24,8 +24,8 @@ def measured(noise: float) -> tuple[Motion, IntArray, Array]:
     ((_, blocks),) = record(SECONDS, seed=3, rate=RATE, noise=noise).blocks()
     joints, wrenches = blocks
     assert isinstance(joints, JointStates) and isinstance(wrenches, Wrenches)
-    return (motion_from_arrays(URDF, FRAME, NAMES, joints.stamps, joints.positions),
-            wrenches.stamps, -wrenches.rows)
+    motion = motion_from_arrays(joints.stamps, joints.positions)
+    return motion, wrenches.stamps, -wrenches.rows
 
 
 def rows_of(motion: Motion, stamps: IntArray, y: Array, setup: Setup | None = None) -> list[Row]:

@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from problems import motion_from_arrays
-from scenes import BODY, FRAME, NAMES, URDF, record, settings
+from scenes import BODY, FRAME, URDF, record, settings
 from scipy.stats import truncnorm
 
 from inertial_id_ros.errors import InvalidData, InvalidSetting
@@ -87,7 +87,7 @@ def explanation() -> tuple[Explanation, Settings]:
     used, history = settings(), History()
     ((_, (joints, wrenches)),) = record().blocks()
     assert isinstance(joints, JointStates) and isinstance(wrenches, Wrenches)
-    history.append(motion_from_arrays(URDF, FRAME, NAMES, joints.stamps, joints.positions),
+    history.append(motion_from_arrays(joints.stamps, joints.positions),
                    wrenches.stamps, used.wrench.sign * wrenches.rows)
     sheet = Beliefs().sheet(used, 0)
     return explain(history.window(history.end, 30.0), sheet, None), used
