@@ -17,18 +17,10 @@ import pytest
 import yaml
 from robot_graph import in_sensor, matrix
 
-from inertial_id_ros import api
+from inertial_id_ros import api, errors
 from inertial_id_ros.apps.export_payload import main
 from inertial_id_ros.apps.simulation.cobot import load_description
 from inertial_id_ros.cli import NO_ESTIMATE, OK, USER_ERROR
-from inertial_id_ros.errors import (
-    InertialIdError,
-    InvalidData,
-    InvalidModel,
-    InvalidSetting,
-    NotEnoughData,
-    UnknownFrame,
-)
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.export import (
     FORMATS,
@@ -180,20 +172,21 @@ def test_a_parent_that_is_fixed_to_the_sensor_gets_the_same_body_in_its_axes() -
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize(("parent", "kind"), [
-    ("forearm_link", InvalidModel), ("nowhere", UnknownFrame), ("base_link", InvalidModel)])
+    ("forearm_link", errors.InvalidModel), ("nowhere", errors.UnknownFrame),
+    ("base_link", errors.InvalidModel)])
 def test_a_parent_that_moves_or_is_missing_is_refused_by_name(
-        name: str, parent: str, kind: type[InertialIdError]) -> None:
+        name: str, parent: str, kind: type[errors.InertialIdError]) -> None:
     with pytest.raises(kind, match=parent):
         write(name, payload(), parent=parent)
 
 
 def test_unknown_formats_and_impossible_names_are_refused() -> None:
-    with pytest.raises(InvalidSetting, match="stl"):
+    with pytest.raises(errors.InvalidSetting, match="stl"):
         write("stl", payload())
-    with pytest.raises(UnknownFrame):  # Desk knows no other frame than that of the flange
+    with pytest.raises(errors.UnknownFrame):  # Desk knows no other frame than that of the flange
         export(payload(), "franka_desk", "", URDF)
     for link in ("", "a\nb", "a\0b", "\x1b[31m", "x" * 300, "\ud800", "tool0", "world"):
-        with pytest.raises(InvalidSetting):
+        with pytest.raises(errors.InvalidSetting):
             payload(link=link)
 
 
@@ -294,7 +287,7 @@ def test_what_a_user_must_know_is_noted(changes: dict[str, Any], said: str) -> N
     *(estimate(verdict=(*(IDENTIFIED,) * k, UNOBSERVED, *(IDENTIFIED,) * (9 - k)))
       for k in range(4))], ids=lambda outcome: type(outcome).__name__)
 def test_without_mass_or_centre_of_mass_nothing_is_exported(outcome: Estimate | NoEstimate) -> None:
-    with pytest.raises(NotEnoughData):
+    with pytest.raises(errors.NotEnoughData):
         payload_of(outcome.to_json())
 
 
@@ -304,7 +297,7 @@ def test_without_mass_or_centre_of_mass_nothing_is_exported(outcome: Estimate | 
     ("mass", -1.0), ("inertia_com", np.diag([1.0, 1.0, 5.0]).tolist()), ("verdict", None),
     ("verdict", ["sure"] * 10), ("verdict", [[]] * 10), ("stamp_ns", 1.5)])
 def test_a_damaged_file_is_named_with_what_is_wrong(tmp_path: Path, name: str, value: Any) -> None:
-    with pytest.raises(InvalidData, match=f"saved.json .*{name.partition('_')[0]}"):
+    with pytest.raises(errors.InvalidData, match=f"saved.json .*{name.partition('_')[0]}"):
         export_payload(saved(tmp_path, estimate(), **{name: value}), "sdf")
 
 

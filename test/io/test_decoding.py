@@ -12,19 +12,9 @@ from bags import STORE
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from inertial_id_ros.io import inputs
 from inertial_id_ros.io.decoding import Decoded, StateReader, decode, text
-from inertial_id_ros.io.inputs import (
-    JOINT_STATES,
-    PAYLOADS,
-    ROBOT_DESCRIPTION,
-    STATIC_TRANSFORMS,
-    TRANSFORMS,
-    WRENCH,
-    Edges,
-    InputTopic,
-    Wrenches,
-    input_topics,
-)
+from inertial_id_ros.io.inputs import JOINT_STATES, PAYLOADS, TRANSFORMS, WRENCH
 from inertial_id_ros.settings import Settings
 
 STAMP = 1_785_000_000_123_456_789
@@ -38,7 +28,7 @@ def written(message: Any, little_endian: bool = True) -> bytes:
 
 def wrenches(rows: np.ndarray, frames: Sequence[str], orders: Sequence[bool]) -> list[bytes]:
     """A geometry_msgs/WrenchStamped of each row (n, 6), stamped a nanosecond after each other."""
-    messages = [bags.messages_of([Wrenches(np.array([STAMP + k]), frame, row[None])])[0][1]
+    messages = [bags.messages_of([inputs.Wrenches(np.array([STAMP + k]), frame, row[None])])[0][1]
                 for k, (row, frame) in enumerate(zip(rows, frames, strict=True))]
     return [written(message, order) for message, order in zip(messages, orders, strict=True)]
 
@@ -51,7 +41,7 @@ def joint_state(names: Sequence[str], *parts: Sequence[float], little_endian: bo
 
 def transforms(edges: Iterable[tuple[Any, ...]], little_endian: bool = True) -> bytes:
     """A tf2_msgs/TFMessage of stamp [ns], parent, child, and numbers (7,) of each edge."""
-    messages = bags.messages_of([Edges(np.array([stamp]), *names, np.array([row]))
+    messages = bags.messages_of([inputs.Edges(np.array([stamp]), *names, np.array([row]))
                                  for stamp, *names, row in edges])
     parts = [part for _, message in messages for part in message.transforms]
     return written(bags.make("tf2_msgs/TFMessage", parts), little_endian)
@@ -112,7 +102,7 @@ def test_frames_and_byte_orders_are_streams_in_the_order_of_their_messages(
                         (decode(WRENCH, data, times.tolist()), times)):
         assert got.damaged == 0 and len(got.samples) == 3
         for wrench in got.samples:
-            assert isinstance(wrench, Wrenches)
+            assert isinstance(wrench, inputs.Wrenches)
             of_frame = frames == wrench.frame_id
             assert np.array_equal(wrench.rows, rows[of_frame])
             assert np.array_equal(wrench.stamps, stamps[of_frame])
@@ -196,13 +186,13 @@ def test_a_robot_description_is_read_and_refused_where_it_is_cut_off() -> None:
     ({"precompensated.source": "state_interfaces", "precompensated.topic": "/p"},
      [WRENCH, JOINT_STATES, *PAYLOADS["state_interfaces"]])])
 def test_the_settings_name_the_topics_that_are_read(
-        settings: dict[str, str], topics: list[InputTopic]) -> None:
+        settings: dict[str, str], topics: list[inputs.InputTopic]) -> None:
     made = Settings().replace(settings)
-    always = {TRANSFORMS, STATIC_TRANSFORMS, ROBOT_DESCRIPTION}
-    got = input_topics(made)
+    always = {TRANSFORMS, inputs.STATIC_TRANSFORMS, inputs.ROBOT_DESCRIPTION}
+    got = inputs.input_topics(made)
     assert set(got) == always | set(topics) and len(got) == len(set(got))
     assert [topic.name(made) for topic in got if topic is TRANSFORMS] == ["/tf"]
     assert [topic.name(made) for topic in got if topic in PAYLOADS["state_interfaces"]] in (
         [], ["/p/names", "/p/values"])
     of_file = made.replace({"robot_description.file": "a.urdf"})
-    assert set(input_topics(of_file)) == set(got) - {ROBOT_DESCRIPTION}
+    assert set(inputs.input_topics(of_file)) == set(got) - {inputs.ROBOT_DESCRIPTION}
