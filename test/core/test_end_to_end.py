@@ -8,26 +8,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from scenes import (
-    BIAS,
-    BODY,
-    FRAME,
-    GRAVITY,
-    NAMES,
-    NOISE,
-    NOTHING,
-    START,
-    URDF,
-    Points,
-    Recording,
-    Stream,
-    body,
-    record,
-    settings,
-    stream,
-    times,
-    wide_motion,
-)
+import scenes
+from scenes import BIAS, BODY, FRAME, NAMES, URDF, Points, Recording, Stream, body, record, settings
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.simulation.cobot import ArmEngine
@@ -143,7 +125,7 @@ def test_nothing_that_arrives_raises_an_error_or_gives_numbers_that_are_none() -
         rows = np.where(bad[:, None], rng.choice([np.nan, np.inf, -np.inf, 1e300, 0.0],
                                                  stream.rows.shape), stream.rows)
         return stream._replace(rows=rows, stamp=np.where(
-            bad & (rng.random(len(bad)) < 0.5), -1e-9 * START, stream.stamp))
+            bad & (rng.random(len(bad)) < 0.5), -1e-9 * scenes.START, stream.stamp))
 
     made = make(wrench__range=(1e3, 1e2))
     for outcome in record(8.0).changed(wrench=spoil, motion=spoil).outcomes(made, 0.1):
@@ -268,17 +250,18 @@ def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves(
         is_put_on: bool, first: float, last: float) -> None:
     """Until then it may as well be a contact, or another zero; that nothing is left of a payload is
     neither, also after a tool was set that is no longer."""
-    t = times(16.0, 200.0)
+    t = scenes.times(16.0, 200.0)
     phase = np.where(t < 11.0, np.minimum(t, 7.0), t - 11.0)  # it rests from 7 to 11 s
-    motion = ArmEngine(URDF, NOTHING, GRAVITY).evaluate(*wide_motion(7.0, 2)(phase))
+    engine = ArmEngine(URDF, scenes.NOTHING, scenes.GRAVITY)
+    motion = engine.evaluate(*scenes.wide_motion(7.0, 2)(phase))
     there = (t > 8.5) == is_put_on
     both = Points(np.concatenate([np.tile(BODY.masses, (len(t), 1)) * (is_put_on | there[:, None]),
                                   (there & is_put_on)[:, None] * body(5, 1.2).masses], 1),
                   np.concatenate([BODY.places, body(5, 1.2).places]))
-    noise = NOISE * np.random.default_rng(1).normal(size=(len(t), 6))
+    noise = scenes.NOISE * np.random.default_rng(1).normal(size=(len(t), 6))
     samples = Recording(motion, both, [
-        stream(JointStates, (NAMES,), motion.q, 16.0),
-        stream(Wrenches, (FRAME,), BIAS + noise - both.wrench(motion), 16.0)])
+        scenes.stream(JointStates, (NAMES,), motion.q, 16.0),
+        scenes.stream(Wrenches, (FRAME,), BIAS + noise - both.wrench(motion), 16.0)])
     made, named = make(given=Settings()), []
     made.set_tool(Tool(FRAME, phi_from_body(0.5, np.zeros(3), 1e-3 * np.eye(3)), 1e-6 * np.eye(10),
                        0))

@@ -5,23 +5,9 @@ against point masses that fill it."""
 
 import cvxpy as cp
 import numpy as np
+import problems
 import pytest
-from problems import (
-    BOX,
-    CONSISTENT,
-    NOISE,
-    compress,
-    estimator,
-    hard_case,
-    inside_box,
-    least,
-    make_rows,
-    motion,
-    pose_at,
-    poses,
-    random_case,
-    random_phi,
-)
+from problems import BOX, compress, estimator, inside_box, make_rows, motion, poses
 from scipy.optimize import nnls
 
 from inertial_id_ros.errors import InvalidData, NotEnoughData
@@ -49,7 +35,7 @@ from inertial_id_ros.settings import ESTIMATORS
 @pytest.mark.parametrize("weighting", ["noise", "dynamism"])
 def test_wls_is_the_least_squares_solution_of_all_rows(weighting):
     for seed in range(24):
-        problem, _ = random_case(seed, samples=100)
+        problem, _ = problems.random_case(seed, samples=100)
         got = estimator("wls", estimator__weighting=weighting).solve(problem, None)
         upper = problem.squares(weighting)
         best = upper[10, 10] ** 2
@@ -67,7 +53,7 @@ def test_wls_is_the_least_squares_solution_of_all_rows(weighting):
 def test_ols_is_unweighted_least_squares_with_a_known_or_a_free_bias(is_known):
     rng = np.random.default_rng(3)
     mean = rng.normal(size=6)
-    rows = make_rows(rng, random_phi(rng), motion(rng, 300, 5.0, 2.0), bias=mean)
+    rows = make_rows(rng, problems.random_phi(rng), motion(rng, 300, 5.0, 2.0), bias=mean)
     data = compress(rows, bias_mean=mean, bias_sd=np.zeros(6) if is_known else None)
     got = estimator("ols").solve(data, None)
     columns = rows.full if is_known else np.concatenate(
@@ -80,18 +66,18 @@ def test_ols_is_unweighted_least_squares_with_a_known_or_a_free_bias(is_known):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", (*CONSISTENT, "wls"))
+@pytest.mark.parametrize("name", (*problems.CONSISTENT, "wls"))
 def test_whatever_the_data_there_is_a_body_or_a_reason(name):
     """Partly outside of the shape; still, about one axis, a sample or two, hardly moving, noisy."""
     answers, t = 0, np.linspace(0.0, 3.0, 200)[:, None] * [0.0, 0.0, 2.0]
     down = np.tile([0.0, 0.0, -9.81], (200, 1))
     for seed in range(48):
         rng = np.random.default_rng(seed)
-        phi = random_phi(rng, points=int(rng.choice([1, 2, 8])), offset=0.3)
+        phi = problems.random_phi(rng, points=int(rng.choice([1, 2, 8])), offset=0.3)
         moving = (poses(rng, 1), poses(rng, 3), poses(rng, 1, 1), motion(rng, 2),
                   (-down, np.cos(t) * [0, 0, 1], -2.0 * np.sin(t), down),
                   motion(rng, 60, 2.0, 10.0 ** rng.uniform(-1.3, 0.5)))[seed % 6]
-        rows = make_rows(rng, phi, moving, NOISE * rng.choice([1.0, 20.0]))
+        rows = make_rows(rng, phi, moving, problems.NOISE * rng.choice([1.0, 20.0]))
         data = compress(rows, bias_sd=np.zeros(6) if seed % 4 < 2 else None)
         weighting = "dynamism" if seed % 3 == 0 and name != "density" else "noise"
         try:
@@ -100,7 +86,7 @@ def test_whatever_the_data_there_is_a_body_or_a_reason(name):
             continue
         answers += 1
         assert np.isfinite(got.phi).all()
-        if name in CONSISTENT:
+        if name in problems.CONSISTENT:
             assert is_consistent(got.phi) and min_eigenvalue(got.phi) > 0.0
         sd = np.sqrt(np.diag(got.covariance))
         assert np.linalg.eigvalsh(got.covariance / np.outer(sd, sd))[0] > -1e-12
@@ -116,7 +102,7 @@ def test_without_a_sample_there_is_no_answer(name):
             estimator(name).made.solve(problem, BOX)
 
 
-@pytest.mark.parametrize("name", CONSISTENT)
+@pytest.mark.parametrize("name", problems.CONSISTENT)
 def test_the_wrong_sign_gives_a_reason_and_no_body(name):
     rng = np.random.default_rng(10)
     for moving, bias_sd in ((motion(rng, 200), None), (poses(rng, 6), np.zeros(6))):
@@ -127,7 +113,7 @@ def test_the_wrong_sign_gives_a_reason_and_no_body(name):
 
 @pytest.mark.parametrize("name", ["entropic", "pmd"])
 def test_estimators_that_need_a_shape_say_so(name):
-    problem, _ = random_case(0)
+    problem, _ = problems.random_case(0)
     with pytest.raises(InvalidData, match=name):
         estimator(name).solve(problem, None)
 
@@ -148,7 +134,7 @@ def constraints(body, shape, support):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("make", "methods"), [
-    (random_case, ("lmi", "manifold")), (hard_case, ("lmi",))])
+    (problems.random_case, ("lmi", "manifold")), (problems.hard_case, ("lmi",))])
 def test_no_body_is_better_than_that_of_lmi_and_manifold(make, methods):
     """In a hundred problems each; also where constraints of the shape hold."""
     solved, active, linear = 0, 0, 0
@@ -172,8 +158,8 @@ def test_no_body_is_better_than_that_of_lmi_and_manifold(make, methods):
         upper = np.linalg.qr(np.vstack([whole, prior]), mode="r")
         x = cp.Variable(10)  # over the mass scale
         margin = sum((row @ x) * smat(e) for row, e in zip(MARGIN, np.eye(10), strict=True))
-        best = least(cp.sum_squares(data.mass_scale * upper[:, :10] @ x - upper[:, 10]),
-                     [margin >> 0, limits @ x >= 0])
+        best = problems.least(cp.sum_squares(data.mass_scale * upper[:, :10] @ x - upper[:, 10]),
+                              [margin >> 0, limits @ x >= 0])
         for phi in found:
             x = body.from_phi @ phi
             least_margin, slack = np.linalg.eigvalsh(smat(MARGIN @ x))[0], limits @ x
@@ -187,7 +173,7 @@ def test_no_body_is_better_than_that_of_lmi_and_manifold(make, methods):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [random_case, hard_case])
+@pytest.mark.parametrize("make", [problems.random_case, problems.hard_case])
 @pytest.mark.parametrize("form", ["norm", "squared"])
 def test_pmd_reaches_the_optimum_over_point_masses(form, make, monkeypatch):
     """In 50 problems each, to a hundredth of the noise."""
@@ -208,7 +194,7 @@ def test_pmd_reaches_the_optimum_over_point_masses(form, make, monkeypatch):
         columns, masses = point_columns(shape.spread(24)), phi[0] * cp.Variable(24, nonneg=True)
         bias = cp.Variable(6 if problem.has_bias else 0)
         unit = problem.noise[:3].mean()
-        least(weight * measure(masses) + sum(
+        problems.least(weight * measure(masses) + sum(
             measure(f[:, :-11] @ bias + f[:, -11:-1] @ columns @ masses - f[:, -1])
             for f in problem.factors(weighting, unit)))
         # A body of few points gets a millionth of its mass elsewhere, which a precise sensor sees.
@@ -232,8 +218,8 @@ def points_of(form: Array, rng: np.random.Generator) -> Array:
 def test_lmi_in_a_union_is_the_optimum_of_point_masses_that_fill_it(rng) -> None:
     """From inside: point masses never fit better, but nearly as well. One ellipsoid alone fits
     worse."""
-    parts = [shape_from_primitive("sphere", [0.05], pose_at([-0.1, 0.0, 0.1])),
-             shape_from_primitive("box", [0.04, 0.1, 0.06], pose_at([0.08, 0.02, 0.1]))]
+    parts = [shape_from_primitive("sphere", [0.05], problems.pose_at([-0.1, 0.0, 0.1])),
+             shape_from_primitive("box", [0.04, 0.1, 0.06], problems.pose_at([0.08, 0.02, 0.1]))]
     union, made = join_shapes(parts), estimator("lmi", lmi__support="ellipsoids")
     columns = point_columns(np.concatenate([points_of(form, rng) for form in union.ellipsoids]))
     for _ in range(3):  # bodies partly outside of both
@@ -260,8 +246,8 @@ def test_entropic_is_the_optimum_with_its_divergence_from_the_shape(
     phi = cp.Variable(10)
     Z = sum(phi[k] * (unit @ pseudo_inertia(e) @ unit.T) for k, e in enumerate(np.eye(10)))
     upper = problem.squares(weighting)
-    wanted = least(cp.sum_squares(upper[:, :10] @ phi - upper[:, 10])
-                   + gamma * (cp.trace(Z) - cp.log_det(Z)))
+    wanted = problems.least(cp.sum_squares(upper[:, :10] @ phi - upper[:, 10])
+                            + gamma * (cp.trace(Z) - cp.log_det(Z)))
     best = phi.value
     monkeypatch.setattr(entropic, "GAMMAS", (gamma,))
     phi.value = estimator("entropic", estimator__weighting=weighting).solve(problem, BOX).phi
@@ -275,7 +261,7 @@ def test_the_prior_of_entropic_is_half_the_hessian_of_the_regulariser(rng, monke
     """Second differences of ``gamma / 2 (-log det J)`` at the answer."""
     gamma, h = 3.0, 1e-3
     monkeypatch.setattr(entropic, "GAMMAS", (gamma,))
-    noise = 100.0 * NOISE  # which leave the prior a part of the covariance
+    noise = 100.0 * problems.NOISE  # which leave the prior a part of the covariance
     problem = compress(make_rows(rng, inside_box(rng, 6), motion(rng, speed=2.0), noise), noise)
     found = estimator("entropic", shape__error=0.0).solve(problem, BOX)
     prior = np.linalg.inv(found.covariance) - problem.problems["noise"].information

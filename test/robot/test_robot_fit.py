@@ -21,7 +21,7 @@ from inertial_id_ros.inertia import (
     phi_from_pseudo_inertia,
     point_columns,
 )
-from inertial_id_ros.robot import TERMS
+from inertial_id_ros.robot import TERMS, convex
 from inertial_id_ros.robot.base_parameters import (
     BaseParameters,
     find_base_parameters,
@@ -29,22 +29,7 @@ from inertial_id_ros.robot.base_parameters import (
     fit_feasible,
     structural_base_parameters,
 )
-from inertial_id_ros.robot.convex import (
-    FORMS,
-    STABILITY,
-    Limits,
-    box_points,
-    box_reference,
-    check_feasibility,
-    consistent,
-    depth,
-    fit_mass_points,
-    link_limits,
-    nearest_robot,
-    null_space_prior,
-    robot_limits,
-    uniform_box,
-)
+from inertial_id_ros.robot.convex import STABILITY, box_reference, consistent, depth, robot_limits
 from inertial_id_ros.robot.fit import RobotFit, covariance_and_share, fit_robot, identify
 from inertial_id_ros.robot.least_squares import Reference, description_reference, make_reference
 from inertial_id_ros.robot.model import BASE_SIZE, BODY_TERMS, NO_TERMS, JointTerms, RobotModel
@@ -84,7 +69,7 @@ def squares(c: Case, phi: np.ndarray) -> float:
     return float(np.sum((c.rows @ phi - c.target)**2))
 
 
-def light_robot(c: Case, form: str) -> Limits:
+def light_robot(c: Case, form: str) -> convex.Limits:
     """Consistent bodies that weigh at most 15 kg together."""
     return robot_limits(c.model.parameter_names, c.design,
                         {"form": form, "masses": [{"max": 15.0}]})
@@ -95,7 +80,8 @@ def optimum(c: Case, rows: np.ndarray, target: np.ndarray, form: str) -> float:
     u = cp.Variable(c.model.size)  # scaled: in SI units solvers stop early
     phi, side = c.design.unit @ u, {"pseudo": 4, "spatial": 6}[form]
     slices = [c.model.body_slice(k) for k in range(4)]
-    matrices = [cp.reshape(FORMS[form] @ phi[where], (side, side), order="C") for where in slices]
+    matrices = [cp.reshape(convex.FORMS[form] @ phi[where], (side, side), order="C")
+                for where in slices]
     signed = [k for term in c.model.terms.names if term != "offset"
               for k in c.model.term_indices(term)]
     problem = cp.Problem(cp.Minimize(cp.sum_squares((rows @ c.design.unit) @ u - target)), [
@@ -249,10 +235,10 @@ def test_one_body_is_the_optimum_of_bounded_least_squares(rng: np.random.Generat
     rows = rng.normal(size=(40, 10)) @ np.linalg.inv(scale.unit) * 30.0
     target = rows @ truth + rng.normal(size=40)
     limits = robot_limits([f"{term}(a)" for term in BODY_TERMS], make_reference(BODY, 1))
-    found = fit_mass_points(rows, target, limits, [BOX], scale)
-    points = box_points(BOX)
+    found = convex.fit_mass_points(rows, target, limits, [BOX], scale)
+    points = convex.box_points(BOX)
     columns, size = point_columns(points), 2.0 / len(points)
-    prior, wanted = null_space_prior(rows, scale)
+    prior, wanted = convex.null_space_prior(rows, scale)
     assert len(points) == 27 and len(prior) == 0  # the data know everything
     expected = np.linalg.pinv(columns * size) @ scale.phi
     best = lsq_linear(np.concatenate([rows @ columns * size, np.sqrt(STABILITY) * np.eye(27)]),
@@ -275,19 +261,19 @@ def test_the_prior_acts_in_the_null_space_alone(rng: np.random.Generator) -> Non
     design = model.nominal
     design[:30] *= np.repeat([1.3, 0.8, 1.1], 10)
     slices = [model.body_slice(k) for k in range(3)]
-    boxes = [uniform_box(model.nominal[where]) for where in slices]
+    boxes = [convex.uniform_box(model.nominal[where]) for where in slices]
     scale = box_reference(boxes, make_reference(design, 3).scaled(10.0))
     rows, target = data.factor(0.1)
-    prior, wanted = null_space_prior(rows, scale)
+    prior, wanted = convex.null_space_prior(rows, scale)
     np.testing.assert_allclose(prior @ scale.unit @ np.linalg.pinv(base.matrix @ scale.unit), 0.0,
                                atol=1e-6)  # nothing of it on base parameters
     assert len(prior) == model.size - len(base.matrix)
     free = fit_base_parameters(data, base)
-    plain = nearest_robot(np.concatenate([rows, prior]), np.append(target, wanted),
-                          lambda _: [], scale)
+    plain = convex.nearest_robot(np.concatenate([rows, prior]), np.append(target, wanted),
+                                 lambda _: [], scale)
     np.testing.assert_allclose(base.matrix @ plain, free, atol=1e-7)
     np.testing.assert_allclose(prior @ (plain - scale.phi), 0.0, atol=1e-7)
-    found = fit_mass_points(rows, target, lambda _: [], boxes, scale)
+    found = convex.fit_mass_points(rows, target, lambda _: [], boxes, scale)
     own = rows[:, base.independent]
     sigma = np.sqrt(np.diag(np.linalg.inv(own.T @ own)))
     assert np.all(np.abs(base.matrix @ found - free) < 0.1 * sigma + 1e-6)
@@ -305,9 +291,9 @@ def test_a_tree_of_30_joints_from_the_rows_of_its_floating_base_alone() -> None:
     rows, target = Rows(model, np.arange(600), columns, force).factor(noise)
     design = make_reference(model.nominal * np.repeat(np.exp(0.3 * rng.normal(size=31)), 10), 31)
     slices = [model.body_slice(k) for k in range(31)]
-    boxes = [uniform_box(model.nominal[where]) for where in slices]
-    phi = fit_mass_points(rows, target, robot_limits(model.parameter_names, design), boxes,
-                          box_reference(boxes, design))
+    boxes = [convex.uniform_box(model.nominal[where]) for where in slices]
+    phi = convex.fit_mass_points(rows, target, robot_limits(model.parameter_names, design), boxes,
+                                 box_reference(boxes, design))
     assert all(is_consistent(phi[where]) for where in slices)
     misfits = [np.linalg.norm(rows @ p - target) for p in (
         phi, np.linalg.lstsq(rows, target, rcond=1e-9)[0])]
@@ -328,7 +314,7 @@ def allows(*expressions: cp.Expression) -> bool:
 
 def known(phi: Any, like: np.ndarray = BALL.phi, **bounds: Any) -> list[cp.Expression]:
     """The limits of what is known of a link."""
-    return link_limits(phi, "a", bounds, like)
+    return convex.link_limits(phi, "a", bounds, like)
 
 
 def bodies(rng: np.random.Generator, count: int) -> list[np.ndarray]:
@@ -396,7 +382,7 @@ def test_a_union_of_ellipsoids_has_the_optimum_of_points_that_fill_it(
     ends = np.array([CENTER - [0.35, 0.0, 0.0], other + 0.25 * turned[:, 0]])
     for _ in range(3):
         wanted = 0.5 * point_columns(ends).sum(axis=1) + 0.1 * BALL.unit @ rng.normal(size=10)
-        found, alone = (nearest_robot(
+        found, alone = (convex.nearest_robot(
             BALL.inverse, BALL.inverse @ wanted,
             lambda phi, these=these: known(phi[0:10], ellipsoids=these), BALL)
             for these in (two, two[:1]))
@@ -412,8 +398,8 @@ def test_a_body_near_its_design_is_as_far_from_it_as_allowed() -> None:
     off = BALL.phi + BALL.unit @ np.eye(10)[4] * 0.3
     assert allows(*known(cp.Constant(off), near_design=0.31))
     assert not allows(*known(cp.Constant(off), near_design=0.29))
-    near = nearest_robot(BALL.inverse, BALL.inverse @ off,
-                         lambda phi: known(phi[0:10], near_design=0.1), BALL)
+    near = convex.nearest_robot(BALL.inverse, BALL.inverse @ off,
+                                lambda phi: known(phi[0:10], near_design=0.1), BALL)
     assert np.linalg.norm(BALL.inverse @ (near - off)) == pytest.approx(0.2, rel=1e-5)
 
 
@@ -424,7 +410,7 @@ SPATIAL = paper.strict(ROBOT)
 def test_the_second_vector_of_table_1_is_infeasible_with_a_proof_and_the_first_feasible(
         rng: np.random.Generator) -> None:
     (inside, witness, none, _), (outside, _, certificate, z) = (
-        check_feasibility(ROBOT.base.matrix, beta, SPATIAL, ROBOT.scale)
+        convex.check_feasibility(ROBOT.base.matrix, beta, SPATIAL, ROBOT.scale)
         for beta in (paper.FEASIBLE, paper.INFEASIBLE))
     assert outside < 0.0 <= inside and none is None
     np.testing.assert_allclose(ROBOT.base.matrix @ witness, paper.FEASIBLE, atol=1e-9)
@@ -456,7 +442,8 @@ def test_the_wam_on_its_published_trajectory() -> None:
     free, tight = (arm.base.matrix @ phi for phi in found)
     columns = data.factor()[0][:, arm.base.independent]
     assert np.linalg.cond(columns) == pytest.approx(99.0, abs=2.0)  # Section 5.2.2
-    assert check_feasibility(arm.base.matrix, free, paper.wam_limits(arm, True), scale)[0] < 0.0
+    limits = paper.wam_limits(arm, True)
+    assert convex.check_feasibility(arm.base.matrix, free, limits, scale)[0] < 0.0
     assert np.linalg.norm(data.residual(found[0])) < np.linalg.norm(data.residual(found[1]))
     away = np.linalg.norm(tight - paper.WAM_CONSTRAINED)
     assert away < 0.01 * np.linalg.norm(paper.WAM_CONSTRAINED)
