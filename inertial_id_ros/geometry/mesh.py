@@ -27,11 +27,8 @@ _ASIDE = np.sqrt(np.finfo(float).eps * np.array([2.0, 3.0]))
 
 
 def load_mesh(path: Path, scale: float = 1.0) -> "trimesh.Trimesh":
-    """A triangle mesh file (STL, PLY, OBJ, OFF), scaled to metres.
-
-    Raises:
-        InvalidData: no such file, or no mesh.
-    """
+    """A triangle mesh file (STL, PLY, OBJ, OFF), scaled to metres (raises InvalidData: no such
+    file, or no mesh)."""
     if not os.path.isfile(path):  # that of a Path raises where a folder may not be read
         raise InvalidData(f"mesh file {path} does not exist")
     kind, size = path.suffix.lower().lstrip("."), path.stat().st_size

@@ -21,11 +21,8 @@ def farthest_points(cloud: Array, count: int) -> np.ndarray:
 
 
 def corners(points: Array) -> Array:
-    """Corners (m, 3) of the convex hull of points (n, 3).
-
-    Raises:
-        InvalidData: fewer than four points, or all in one plane.
-    """
+    """Corners (m, 3) of the convex hull of points (n, 3) (raises InvalidData: fewer than four, or
+    all in one plane)."""
     try:
         return points[ConvexHull(points).vertices]
     except (QhullError, ValueError):

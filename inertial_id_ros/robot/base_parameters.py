@@ -73,11 +73,8 @@ def structural_base_parameters(model: RobotModel) -> BaseParameters:
 
 
 def fit_base_parameters(rows: Rows, base: BaseParameters) -> Array:
-    """Base parameters (nb,) by ordinary least squares.
-
-    Raises:
-        NotEnoughData: the motion does not excite every base parameter.
-    """
+    """Base parameters (nb,) by ordinary least squares (raises NotEnoughData: the motion does not
+    excite every one)."""
     columns, target = rows.factor()
     columns = columns[:, base.independent]
     lengths = np.maximum(np.linalg.norm(columns, axis=0), np.finfo(float).tiny)

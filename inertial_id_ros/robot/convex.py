@@ -279,13 +279,6 @@ def check_feasibility(base: Array, beta: Array, limits: Limits, ref: Reference
 
 # ---- mass points ---------------------------------------------------------------------------------
 
-def box_points(box: Array) -> Array:
-    """Equally spaced points (27, 3), from face to face, in the bounding box of a link, by corners
-    (2, 3) along the axes of its frame [m]."""
-    axes = np.linspace(box[0], box[1], POINTS_PER_EDGE).T
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-
-
 def uniform_box(phi: Array) -> Array:
     """The box about a body (10,), along its frame, that is twice as large as one of uniform density
     with its second moments."""
@@ -323,12 +316,14 @@ def null_space_prior(rows: Array, scale: Reference) -> tuple[Array, Array]:
 
 def fit_mass_points(rows: Array, target: Array, limits: Limits, boxes: Sequence[Array],
                     scale: Reference) -> Array:
-    """Parameters (p,) of the robot of mass points in the boxes of the bodies that fits best (eq.
-    29); rows, target, limits: as of `nearest_robot`; scale: expected robot, see `box_reference`."""
+    """Parameters (p,) of the robot of mass points in the boxes of the bodies, evenly spaced from
+    face to face, that fits best (eq. 29); rows, target, limits: as of `nearest_robot`; boxes:
+    corners (2, 3) along the axes of a body's frame [m]; scale: expected robot, `box_reference`."""
     each, first = POINTS_PER_EDGE**3, BODY_SIZE * len(boxes)
     count, bodies = each * len(boxes), scale.phi[:first].reshape(-1, BODY_SIZE)
-    columns = [point_columns(box_points(box)) * (body[0] / each)
-               for box, body in zip(boxes, bodies, strict=True)]
+    grids = (np.meshgrid(*np.linspace(box[0], box[1], POINTS_PER_EDGE).T) for box in boxes)
+    columns = [point_columns(np.reshape(grid, (3, -1)).T) * (body[0] / each)
+               for grid, body in zip(grids, bodies, strict=True)]
     compose = block_diag(*columns, scale.unit[first:, first:])  # P, and joint terms as they are
     expected = np.concatenate([np.linalg.pinv(own) @ body  # eq. 23
                                for own, body in zip(columns, bodies, strict=True)])

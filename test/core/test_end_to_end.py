@@ -16,7 +16,7 @@ from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify import Identifier
-from inertial_id_ros.inertia import body_from_phi, phi_from_body, six_from_tensor
+from inertial_id_ros.inertia import body_from_phi, six_from_tensor
 from inertial_id_ros.io.inputs import JointStates, Wrenches
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.settings import Settings
@@ -263,8 +263,7 @@ def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves(
         scenes.stream(JointStates, (NAMES,), motion.q, 16.0),
         scenes.stream(Wrenches, (FRAME,), BIAS + noise - both.wrench(motion), 16.0)])
     made, named = make(given=Settings()), []
-    made.set_tool(Tool(FRAME, phi_from_body(0.5, np.zeros(3), 1e-3 * np.eye(3)), 1e-6 * np.eye(10),
-                       0))
+    made.set_tool(Tool(FRAME, 0.3 * BODY.phi(), 1e-6 * np.eye(10), 0))
     made.set_tool(None)
     for now, part in samples.blocks(0.25):
         made.add_arrays(part)

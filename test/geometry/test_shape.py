@@ -13,13 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.geometry import mesh as mesh_module
-from inertial_id_ros.geometry.mesh import (
-    grid_axes,
-    grid_points,
-    is_interior,
-    load_mesh,
-    resolve_resource,
-)
+from inertial_id_ros.geometry.mesh import load_mesh, resolve_resource
 from inertial_id_ros.geometry.shape import (
     POINTS,
     shape_from_mesh,
@@ -111,8 +105,8 @@ def test_shapes_that_no_robot_carries_are_refused(size: tuple[float, ...], cente
 
 def _filled(mesh: trimesh.Trimesh) -> tuple[np.ndarray, np.ndarray]:
     """Grid points (n, 3), and which of them are inside."""
-    axes = grid_axes(mesh.bounds, abs(mesh.volume) / POINTS)
-    return grid_points(axes), is_interior(np.asarray(mesh.triangles), axes)
+    axes = mesh_module.grid_axes(mesh.bounds, abs(mesh.volume) / POINTS)
+    return mesh_module.grid_points(axes), mesh_module.is_interior(np.asarray(mesh.triangles), axes)
 
 
 def test_touching_and_overlapping_bodies_are_filled() -> None:

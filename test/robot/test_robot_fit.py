@@ -236,7 +236,7 @@ def test_one_body_is_the_optimum_of_bounded_least_squares(rng: np.random.Generat
     target = rows @ truth + rng.normal(size=40)
     limits = robot_limits([f"{term}(a)" for term in BODY_TERMS], make_reference(BODY, 1))
     found = convex.fit_mass_points(rows, target, limits, [BOX], scale)
-    points = convex.box_points(BOX)
+    points = np.stack(np.meshgrid(*np.linspace(*BOX, 3).T), axis=-1).reshape(-1, 3)
     columns, size = point_columns(points), 2.0 / len(points)
     prior, wanted = convex.null_space_prior(rows, scale)
     assert len(points) == 27 and len(prior) == 0  # the data know everything
