@@ -75,11 +75,8 @@ def estimate_from(body: inertia.Body, covariance: inertia.Array, **known: Any) -
 
 def estimate_of(report: dict[str, Any]) -> Estimate:
     """The estimate of a report, as `Estimate.to_json` gives it; the bias of a sensor then is not
-    that of now, and NaN, as is what neither an export nor a target needs.
-
-    Raises:
-        DamagedFile: it is no such report. NotEnoughData: there was no estimate.
-    """
+    that of now, and NaN, as is what neither an export nor a target needs (raises DamagedFile: it is
+    no such report; NotEnoughData: there was no estimate)."""
     if report.get("valid") is False:
         raise errors.NotEnoughData("there is no estimate: " + str(
             next(iter(report.get("diagnostics") or ()), "no reason given")))

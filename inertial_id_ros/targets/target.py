@@ -115,12 +115,8 @@ class Target(ABC):
 
     @abstractmethod
     def send(self, values: Values) -> None:
-        """Send values.
-
-        Raises:
-            InertialIdError: it refuses (Refused), or is not there; `NoResponse` where it may have
-                accepted.
-        """
+        """Send values (raises InertialIdError: it refuses (Refused), or is not there; `NoResponse`
+        where it may have accepted)."""
 
     def call(self, request: Values, service: str = "", kind: str = "") -> None:
         """Call its service, or another one (raises Refused where it has not succeeded)."""
