@@ -37,7 +37,7 @@ from .program import message_type, spin
 
 HAND_OVER = 0.05  # s
 # s between threads that run Python code: a wrench must not wait for an estimate.
-SWITCH = 0.0001
+SWITCH = 0.001
 DEPTH = 2000  # messages of a topic that may wait for the executor
 MOST = 50_000  # messages of a topic that may wait for the worker; the oldest one goes
 OUT = 100  # compensated wrenches for a subscriber that is late
