@@ -59,11 +59,8 @@ def phi_from_body(mass: float, com: ArrayLike, inertia_com: ArrayLike) -> Array:
 
 
 def body_from_phi(phi: ArrayLike) -> Body:
-    """Mass [kg], centre of mass (3,) [m] and tensor about it (3, 3) [kg m^2] of phi (10,).
-
-    Raises:
-        InvalidData: the mass is not positive, so that there is no centre of mass.
-    """
+    """Mass [kg], centre of mass (3,) [m] and tensor about it (3, 3) [kg m^2] of phi (10,) (raises
+    InvalidData: the mass is not positive, so that there is no centre of mass)."""
     report = report_from_phi(phi)
     return Body(float(report[0]), report[1:4], tensor_from_six(report[4:]))
 

@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Causes whose law is not linear: a cable, a payload that pours or slides, a part that swings."""
+"""Causes with a law of their own: a cable, a payload that pours or slides, a part that swings."""
 
 from collections.abc import Mapping
 
@@ -60,16 +60,6 @@ class Cable(Term):
         return float(values[3] + values[4] * np.linalg.norm(values[:3]))
 
 
-def poured(A: Array, phi: Array, to_come: Array) -> Array:
-    """What has changed of the load A phi, A (n, c, 10), by values of `Pouring`: slopes (n, c, 10 K)
-    of rows before shares `to_come` (n, K) of its stretches."""
-    mass = max(float(phi[0]), LIGHTEST)
-    centre = phi[1:4] / mass
-    way = 0.5 * (point_columns(centre + np.eye(3)) - point_columns(centre - np.eye(3)))
-    unit = A @ np.column_stack([phi, mass * way, mass * np.eye(10)[:, 4:]])
-    return -(to_come[:, None, :, None] * unit[:, :, None]).reshape(*A.shape[:2], -1)
-
-
 class Pouring(Term):
     """A payload that pours or slides: phi changes evenly within stretches of time; wanted is that
     of now.
@@ -96,11 +86,17 @@ class Pouring(Term):
         return bool(np.cumsum(values[::10]).max() < 1.0)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return linear(rows.modes(poured(rows.steady, phi, self.to_come(rows.age))), values)
+        return linear(rows.modes(self.slopes(rows.steady, phi, rows.age)), values)
 
-    def to_come(self, age: Array) -> Array:
-        """Share (n, K) of each stretch that comes after rows of ages (n,) [s]."""
-        return (age[:, None] / self.every - np.arange(self.count)).clip(0.0, 1.0)
+    def slopes(self, A: Array, phi: Array, age: Array) -> Array:
+        """What has changed of the load A phi, A (n, c, 10), of rows of ages (n,) [s], by values:
+        (n, c, 10 K)."""
+        mass = max(float(phi[0]), LIGHTEST)
+        centre = phi[1:4] / mass
+        way = 0.5 * (point_columns(centre + np.eye(3)) - point_columns(centre - np.eye(3)))
+        unit = A @ np.column_stack([phi, mass * way, mass * np.eye(10)[:, 4:]])
+        to_come = (age[:, None] / self.every - np.arange(self.count)).clip(0.0, 1.0)
+        return -(to_come[:, None, :, None] * unit[:, :, None]).reshape(*A.shape[:2], -1)
 
     def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
         rate = (values * (np.abs(values) > HARDLY * sd))[:4] / self.every

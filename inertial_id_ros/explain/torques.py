@@ -18,7 +18,7 @@ from ..robot.least_squares import equivalent_white_noise, friction_weight
 from ..robot.robot_file import LoadColumns, TorqueLoad
 from .contradictions import SIGNIFICANT, Reason
 from .fit import VAGUE
-from .laws import Pouring, poured
+from .laws import Pouring
 from .residual import LARGE
 from .terms import DECIDED
 
@@ -123,7 +123,7 @@ def _walking(rows: LoadColumns, load: TorqueLoad, zeros: Array, age: Array, stea
     """The fit of a payload that pours or slides, and its finding; or the steady one, where that is
     as likely; age: (r,) of rows [s]."""
     pouring = Pouring(age[0], EVERY)
-    columns = poured(rows.A, steady.phi, pouring.to_come(age)) * pouring.sd
+    columns = pouring.slopes(rows.A, steady.phi, age) * pouring.sd
     columns = np.concatenate([columns, zeros], axis=2)
     known = _fitted(rows, load, columns)
     fit = _fitted(rows, load, columns, known)

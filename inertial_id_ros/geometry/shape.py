@@ -89,11 +89,8 @@ class Shape:
         return cloud[farthest_points(cloud, count)]
 
     def place(self, pose: ArrayLike, bounding: bool | None = None) -> "Shape":
-        """The shape moved by a homogeneous transform (4, 4); as a bound or not (None: as it was).
-
-        Raises:
-            InvalidData: it moves farther than any robot reaches.
-        """
+        """The shape moved by a homogeneous transform (4, 4); as a bound or not (None: as it was)
+        (raises InvalidData: it moves farther than any robot reaches)."""
         matrix = np.asarray(pose, dtype=float)
         turn, shift = matrix[:3, :3], matrix[:3, 3]
         _check_reach(self.name, float(np.abs(shift).max()))

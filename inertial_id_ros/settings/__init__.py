@@ -29,11 +29,8 @@ def settings_from_mapping(tree: Mapping[str, Any]) -> "Settings":
 
 
 def flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Dotted names from a nested mapping; opens ``/**: ros__parameters`` of ROS files.
-
-    Raises:
-        InvalidSetting: a name that is not text.
-    """
+    """Dotted names from a nested mapping; opens ``/**: ros__parameters`` of ROS files (raises
+    InvalidSetting: a name that is not text)."""
     out: dict[str, Any] = {}
     for key, value in tree.items():
         if not isinstance(key, str):

@@ -13,6 +13,7 @@ from scenes import BIAS, BODY, FRAME, NAMES, URDF, Points, Recording, Stream, bo
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.simulation.cobot import ArmEngine
+from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.errors import InvalidData
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify import Identifier
@@ -103,12 +104,14 @@ def test_with_noise_the_truth_lies_within_the_intervals(method: str) -> None:
     assert outcome.samples == pytest.approx(10.0 * 500.0, rel=0.1)
 
 
-def test_small_errors_of_clock_and_base_are_estimated_with_their_signs() -> None:
+@pytest.mark.parametrize("late", [0.008, 0.4])
+def test_errors_of_clock_and_base_are_estimated_with_their_signs(late: float) -> None:
     """Stamps of the wrench that are late, and a base that leans the other way than gravity."""
-    outcome = result(make(given=Settings()), record(12.0, tilt=0.01, noise=1.0, extra=BIAS).changed(
-        wrench=lambda s: s._replace(stamp=s.stamp + 0.008)))
-    assert isinstance(outcome, Estimate)
-    np.testing.assert_allclose(outcome.alignment[3:], [-0.01, -0.01, -0.008], atol=1e-3)
+    made = make(given=Settings())
+    outcome = result(made, record(12.0, tilt=0.01, noise=1.0, extra=BIAS).changed(
+        wrench=lambda s: s._replace(stamp=s.stamp + late)))
+    assert isinstance(outcome, Estimate) and made.load.mode is Mode.KNOWN
+    np.testing.assert_allclose(outcome.alignment[3:], [-0.01, -0.01, -late], atol=1e-3)
 
 
 def test_a_still_arm_gives_no_numbers_that_look_known() -> None:

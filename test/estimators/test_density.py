@@ -13,13 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.estimate import UNOBSERVED, judge
 from inertial_id_ros.estimators.density import UNKNOWN_WIDTH, WIDER, WIDTHS, find_mode
-from inertial_id_ros.geometry.density_prior import (
-    MASS_SD,
-    DensityPrior,
-    balls,
-    density_prior,
-    shape_covariance,
-)
+from inertial_id_ros.geometry import density_prior as priors
 from inertial_id_ros.geometry.shape import Shape, shape_from_mesh, shape_from_primitive
 from inertial_id_ros.inertia import (
     Array,
@@ -42,7 +36,7 @@ def _mesh() -> Shape:
 
 SHAPES = {"box": BOX, "mesh": _mesh(),
           "cylinder": shape_from_primitive("cylinder", (0.03, 0.25), np.eye(4))}
-PRIORS = {name: density_prior(shape) for name, shape in SHAPES.items()}
+PRIORS = {name: priors.density_prior(shape) for name, shape in SHAPES.items()}
 
 
 def _data(seed: int, phi: np.ndarray, samples: int = 200) -> tuple[np.ndarray, np.ndarray]:
@@ -62,10 +56,10 @@ class BruteForce:
         phi: (10,); evidence: its logarithm by Laplace, but for a constant; covariance: (10, 10).
     """
 
-    def __init__(self, information: np.ndarray, vector: np.ndarray, prior: DensityPrior,
+    def __init__(self, information: np.ndarray, vector: np.ndarray, prior: priors.DensityPrior,
                  width: float, slack: bool) -> None:
         mass = vector[0] / information[0, 0]
-        modes = np.column_stack([width * prior.modes, np.full(len(prior.volumes), MASS_SD)])
+        modes = np.column_stack([width * prior.modes, np.full(len(prior.volumes), priors.MASS_SD)])
         values, vectors = np.linalg.eigh(prior.slack)
         keep, size = (values > 1e-12 * values.max()) & slack, modes.shape[1]
         root = mass * vectors[:, keep] * np.sqrt(values[keep])
@@ -105,7 +99,7 @@ def _distance(a: np.ndarray, b: np.ndarray, covariance: np.ndarray) -> float:
 def test_the_mode_is_the_optimum_of_an_independent_search(name: str, width: float, seed: int
                                                           ) -> None:
     """Wide densities and rich data make narrow, curved valleys."""
-    prior = {"ball": balls(0.4)[0][1], "far ball": balls(1.0)[0][1], **PRIORS}[name]
+    prior = {"ball": priors.balls(0.4)[0][1], "far ball": priors.balls(1.0)[0][1], **PRIORS}[name]
     phi = inside_box(np.random.default_rng(seed), 6, SHAPES.get(name, BOX))
     information, vector = _data(seed + 10, phi, samples=(60, 400, 2000)[seed])
     brute = BruteForce(information, vector, prior, width, slack=False)
@@ -190,7 +184,7 @@ def test_the_covariance_is_that_of_bodies_moved_turned_and_stretched() -> None:
         moved.append(point_columns(
             (points - pose[:3, 3]) @ turned.T + pose[:3, 3] + 0.0005 * s[:3]) @ masses)
     want = np.cov(np.array(moved).T)
-    got = shape_covariance(shape, point_columns(points) @ masses, errors)
+    got = priors.shape_covariance(shape, point_columns(points) @ masses, errors)
     assert not got[0].any()  # the mass stays
     scale = np.sqrt(np.outer(np.diag(want), np.diag(want)))[1:, 1:]
     np.testing.assert_allclose(got[1:, 1:] / scale, want[1:, 1:] / scale, atol=0.1)
