@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Which load may be removed from the wrench: kept through contact, given up when it is another."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 import numpy as np
@@ -10,8 +10,10 @@ from ..detect.bank import Kind
 from ..detect.predictor import NOISY
 from ..detect.row import BIAS, PHI, SETUP
 from ..detect.scan import Event, Scan
+from ..errors import UnknownFrame
 from ..model.setup import Setup
 from ..motion.motion import BIN_NS, Array
+from ..motion.source import Streams
 from ..samples.ring import SHOWN_NS
 
 HELD = SHOWN_NS // BIN_NS  # bins for which a doubt holds after the last window that had it
@@ -50,6 +52,16 @@ class LoadInUse:
     weighed: Array | None = None
     frame: str = ""
     target: Array | None = None
+
+    def seen_in(self, frame: str, streams: Streams) -> "LoadInUse":
+        """The load as readings in a frame show it; empty: in that of the sensor."""
+        if self.mode is Mode.SILENT or frame in ("", streams.frame):
+            return self
+        try:
+            place = streams.tree().place(frame, streams.frame)[0]
+        except UnknownFrame as error:
+            return LoadInUse(reason=str(error))
+        return replace(self, frame=frame, target=np.array(place.toDualActionMatrix()))
 
 
 class Latch:

@@ -23,13 +23,13 @@ class Compensation:
     Other threads may hand over load and motion; each is one assignment.
 
     Attributes:
-        load: that is removed; it never changes itself.
+        load: that is removed; it never changes itself; terms: of it, see `motion.causal.TERMS`.
         motion: of the sensor, to which samples are given; None: it is not known.
         silence: kind of the reason why the newest wrench was not compensated; empty: it was.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._terms, self._sign = settings.compensation.terms, settings.wrench.sign
+        self.terms, self._sign = settings.compensation.terms, settings.wrench.sign
         limits = np.repeat(settings.wrench.range, 3)
         self._limits = np.where(limits > 0.0, limits, np.inf)
         self.load, self.silence = LoadInUse(), "payload_unknown"
@@ -68,7 +68,7 @@ class Compensation:
         if load.mode is Mode.SILENT:
             return load.reason
         now = None if motion is None else motion.at(
-            stamp - round(1e9 * load.setup.delay), self._terms)
+            stamp - round(1e9 * load.setup.delay), self.terms)
         if now is None:
             return "motion_unknown"
         removed = self._sign * self._of_load(load, now, step)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..compensation.latch import LoadInUse
@@ -74,17 +75,25 @@ class Identifier(identifier.Identifier):
         self._update()
         return self.course.load
 
-    def compensate(self, stamp: int, names: Sequence[str], positions: Sequence[float],
-                   frame_id: str, wrench: Sequence[float]) -> list[float] | None:
-        """A wrench (6,) without `load`, in the same frame and sign, with the positions of joints at
-        its stamp [ns]; None: nothing may be removed. Stamps increase. Nothing is learnt from it:
-        add the same samples in blocks."""
-        live, chain = self._live, self.streams.chain
-        live.load = self.load
+    def compensate(self, stamp: int, names: Sequence[str], positions: ArrayLike, frame_id: str,
+                   wrench: Sequence[float]) -> list[float] | None:
+        """A wrench (6,) without `load`, in the same frame and sign; None: nothing may be removed.
+        Nothing is learnt from it: add the same samples in blocks.
+
+        Args:
+            stamp: [ns]; they increase; names: of k joints, or of child frames where transforms
+                were added; positions: at that stamp, (k,), or poses (k, 7) of the frames.
+        """
+        live, chain, now = self._live, self.streams.moved_by, np.asarray(positions, float)
+        live.load = self.load.seen_in(frame_id.lstrip("/"), self.streams)
+        live.terms = self.settings.compensation.terms
         if chain is not (live.motion and live.motion.chain):
             live.motion = None if chain is None else MotionNow(chain)
-        if live.motion is not None:
-            live.motion.update(stamp, names, positions)
+        if live.motion is not None and now.ndim == 1:
+            live.motion.update(stamp, names, now)
+        elif live.motion is not None:
+            for name, pose in zip(names, as_rows("positions", now, (len(names), 7)), strict=True):
+                live.motion.update_pose(stamp, name.lstrip("/"), pose)
         return live.compensate(stamp, frame_id, wrench)
 
     @cached_property

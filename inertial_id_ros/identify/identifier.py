@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InertialIdError, NotEnoughData
+from ..errors import InertialIdError, InvalidSetting, NotEnoughData
 from ..estimate import Estimate, NoEstimate, Outcome
 from ..io.inputs import Samples, StatedPayload, split_by_time
 from ..kinds import Finding, made, sort_findings, with_findings
 from ..motion.frames import place_of
 from ..motion.motion import BIN_NS, SECOND
 from ..motion.source import Streams
-from ..settings import Settings
+from ..settings import Settings, iter_settings
 from .beliefs import Basis, Beliefs, compensated_by_driver, named_beliefs, tare_of
 from .course import Course
 from .estimate import Conclusion
@@ -180,27 +180,32 @@ class Identifier:
         found = [made(*one) for one in (*given, *(said.findings if said else ()))]
         return sort_findings({one.name: one for one in found}.values())
 
-    def believe(self, beliefs: Beliefs) -> None:
-        """Estimates from now on are by other beliefs; where the driver compensates another
-        payload, what was measured before counts no more (raises InvalidData: the estimator needs
-        a shape, and these have none)."""
+    def believe(self, beliefs: Beliefs, settings: Settings | None = None) -> None:
+        """Estimates from now on are by other beliefs, and settings; where the driver compensates
+        another payload, what was measured before counts no more (raises InvalidData: the estimator
+        needs a shape, and these have none)."""
         self._update()
         before = self.beliefs.removed
-        self.course.believe(replace(self.course.basis, beliefs=beliefs))
+        self.course.believe(replace(self.course.basis, beliefs=beliefs,
+                                    settings=settings or self.settings))
         if not np.array_equal(before, beliefs.removed):
             self._begin(self.course.basis)
 
     def set_settings(self, settings: Settings) -> None:
-        """Go on with other settings; topics, frames and files stay as they were.
+        """Go on with other settings.
 
         Raises:
-            InertialIdError: the estimator cannot be made, or needs a shape and has none.
+            InvalidSetting: one may not change any more; InertialIdError: the estimator cannot be
+                made, or needs a shape and has none.
         """
-        basis, compensated = replace(self.course.basis, settings=settings), self.beliefs.compensated
+        before = {name: value for name, value, _ in iter_settings(self.settings)}
+        for name, value, spec in iter_settings(settings):
+            if value != before[name] and not spec.runtime:
+                raise InvalidSetting(f"{name} can only be set when an Identifier is made")
+        compensated = self.beliefs.compensated
         if settings.precompensated.source == "settings":
             compensated = compensated_by_driver(settings)
-        self.course.basis = basis
-        self.believe(replace(self.beliefs, compensated=compensated))
+        self.believe(replace(self.beliefs, compensated=compensated), settings)
 
     def tare(self) -> str:
         """Use the mean wrench of the last second, at rest and without payload, as the bias; says

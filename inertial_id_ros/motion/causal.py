@@ -76,7 +76,7 @@ class MotionNow:
         self._signal = Signal(np.repeat(list(chain.turning.values()), 7 if chain.floats else 1))
         self._poses: dict[str, tuple[int, Array]] = {}
 
-    def update(self, stamp: int, names: Sequence[str], positions: Sequence[float]) -> None:
+    def update(self, stamp: int, names: Sequence[str], positions: Sequence[float] | Array) -> None:
         """Take a joint state [ns; rad, m]; one that lacks a joint changes nothing."""
         if len(positions) >= len(names) and all(name in names for name in self._names):
             at = [positions[names.index(name)] for name in self._names]

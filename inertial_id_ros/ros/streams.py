@@ -9,7 +9,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from inertial_id_ros.msg import CompensationState
 
 from ..compensation.latch import LoadInUse, Mode
 from ..compensation.live import BLEND, Compensation
-from ..errors import InvalidSetting, UnknownFrame
+from ..errors import InvalidSetting
 from ..identify.identifier import Identifier
 from ..inertia import body_from_phi
 from ..io.decoding import READERS, Reader
@@ -150,10 +149,11 @@ class IoThread:
         if known.moved_by is not self._moved_by and known.moved_by is not None:
             self._moved_by = known.moved_by
             self._live.motion = MotionNow(known.moved_by)
+        self._live.terms = identifier.settings.compensation.terms
         load = identifier.course.load
         if load is not self._of_identifier:
             self._of_identifier = load
-            load = _in_frame(load, identifier, frame)
+            load = load.seen_in(frame, known)
             if not self._is_withheld:
                 if load.mode is not self._live.load.mode:  # it is made anew again and again
                     self._since = time.monotonic()
@@ -210,18 +210,6 @@ class IoThread:
             header=self._header, mode=int(mode), estimate_stamp=time_message(load.stamp), age=age,
             old=is_old, blend=blend, inertia=inertia, reason=REASONS.get(reason, reason) or (
                 f"the payload is {'' if mode is Mode.KNOWN else 'roughly '}known")))
-
-
-def _in_frame(load: LoadInUse, identifier: Identifier, frame: str) -> LoadInUse:
-    """The load with what leads from the sensor's axes to the frame of the readings."""
-    sensor = identifier.streams.frame
-    if frame in ("", sensor):
-        return load
-    try:
-        place = identifier.streams.tree().place(frame, sensor)[0]
-    except UnknownFrame as error:
-        return LoadInUse(reason=str(error))
-    return replace(load, frame=frame, target=np.array(place.toDualActionMatrix()))
 
 
 def subscription_qos(topic: InputTopic) -> QoSProfile:

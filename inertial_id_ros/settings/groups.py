@@ -178,16 +178,16 @@ class AlignmentSettings:
     position_sd: float = setting(
         0.002, "Standard deviation of the position of the sensor's origin in its frame, along each "
         "axis, which widens the interval of the centre of mass; 0: exact.", unit="m", low=0.0,
-        high=1.0)
+        high=1.0, runtime=True)
     delay_sd: float = setting(
         0.05, "Standard deviation of the offset between the clocks of wrench and motion; "
-        "0: exact.", unit="s", low=0.0, high=1.0)
+        "0: exact.", unit="s", low=0.0, high=1.0, runtime=True)
 
 
 @dataclass(frozen=True)
 class BufferSettings:
     window: float = setting(30.0, "Length of the rolling buffer.", unit="s", low=1.0,
-                             high=LONGEST)
+                             high=LONGEST, runtime=True)
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ class CompensationSettings:
     terms: str = setting(
         "acceleration", "What of the payload is subtracted. gravity: its weight; velocity: also "
         "its centrifugal and gyroscopic forces; acceleration: also its other inertial forces.",
-        choices=("gravity", "velocity", "acceleration"))
+        choices=("gravity", "velocity", "acceleration"), runtime=True)
     max_age: ClassVar[float] = LONGEST  # s, of an estimate from which on a finding calls it old
 
 

@@ -34,7 +34,7 @@ class Spec(NamedTuple):
 
 
 # What several settings have in common: a small angle; a number for each force and torque channel.
-ANGLE: dict[str, Any] = {"unit": "deg", "low": 0.0, "high": 10.0}
+ANGLE: dict[str, Any] = {"unit": "deg", "low": 0.0, "high": 10.0, "runtime": True}
 PAIR: dict[str, Any] = {"unit": "N, N m", "lengths": (2,)}
 
 

@@ -14,11 +14,11 @@ from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.compensation.latch import Mode
-from inertial_id_ros.errors import InvalidData
+from inertial_id_ros.errors import InvalidData, InvalidSetting
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify import Identifier
 from inertial_id_ros.inertia import body_from_phi, six_from_tensor
-from inertial_id_ros.io.inputs import JointStates, Wrenches
+from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.settings import Settings
 
@@ -148,6 +148,9 @@ def test_settings_and_what_the_driver_compensates_may_change_while_it_runs() -> 
     with pytest.raises(InvalidData):
         made.set_settings(settings(estimator__method="entropic"))
     assert made.settings.estimator.method == "lmi"
+    for fixed in ({"wrench__convention": "on_environment"}, {"shape__type": "box"}):
+        with pytest.raises(InvalidSetting):
+            made.set_settings(settings(**fixed))
     made.set_settings(settings(precompensated__mass=0.5))
     assert isinstance(made.solve(), NoEstimate)  # what was measured before is of another wrench
 
@@ -221,14 +224,36 @@ def test_blocks_rate_and_questions_do_not_matter() -> None:
 
 
 def compensated(made: Identifier, part: list[Any]) -> list[float]:
-    """Sizes of the forces [N] that are left of a block of joint states and one of wrenches."""
-    by_type, out = {type(some): some for some in part}, []
-    q, y = by_type[JointStates], by_type[Wrenches]
-    for stamp, positions, row in zip(y.stamps.tolist(), q.positions.tolist(), y.rows.tolist(),
-                                     strict=True):
-        got = made.compensate(stamp, NAMES, positions, FRAME, row)
-        out += [] if got is None else [float(np.linalg.norm(got[:3]))]
-    return out
+    """Sizes of the forces [N] that are left of a block of joint states, or poses, and one of
+    wrenches."""
+    motion, y = part
+    names, rows = ((motion.child,), motion.rows[:, None]) if isinstance(motion, Edges) else (
+        NAMES, motion.positions)
+    got = [made.compensate(stamp, names, now, y.frame_id, row) for stamp, now, row in zip(
+        y.stamps.tolist(), rows, y.rows.tolist(), strict=True)]
+    return [float(np.linalg.norm(row[:3])) for row in got if row is not None]
+
+
+@pytest.mark.parametrize(("by_poses", "label"), [(False, FRAME), (True, FRAME), (False, "sensor")])
+def test_the_payload_is_taken_off_the_wrench_without_ros(by_poses: bool, label: str) -> None:
+    """By joints or transforms, of readings in the sensor's frame or another, and with the terms
+    that were set last."""
+    made = make(MOUNTED, urdf="" if by_poses else URDF, given=Settings().replace(
+        {"wrench.sensor_frame": FRAME}))
+    samples = record(12.0, by_poses=by_poses, extra=BIAS)
+    if label == "sensor":
+        samples = samples.changed(wrench=turned)
+    sizes: dict[str, list[float]] = {"acceleration": [], "gravity": []}
+    for now, part in samples.blocks(0.05):
+        terms = "acceleration" if now < 10.0 else "gravity"
+        made.set_settings(made.settings.replace({"compensation.terms": terms}))
+        sizes[terms] += compensated(made, part)
+        made.add_arrays(part)
+    whole, weight = (np.array(size) for size in sizes.values())
+    up = scenes.in_sensor(samples.motion, -scenes.GRAVITY)
+    inertial = np.linalg.norm(BODY.wrench(samples.motion)[:, :3] - BODY.phi()[0] * up, axis=1)
+    assert len(whole) > 800 and whole[-400:].max() < 0.2
+    np.testing.assert_allclose(weight[40:], inertial[-len(weight) + 40:], atol=0.05)
 
 
 def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None:
