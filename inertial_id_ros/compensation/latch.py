@@ -102,8 +102,8 @@ class Latch:
         if doubt:
             if self.load.mode is not Mode.SILENT or self.load.reason != doubt:
                 self.load = LoadInUse(reason=doubt)
-        elif scan.onset is None and (
-                (known := scan.predictor.is_known()) or self.load.mode is Mode.ROUGH):
+        elif scan.onset is None and ((known := scan.predictor.is_known()) or (
+                self.load.mode is Mode.ROUGH and scan.before is not None)):  # that it learnt
             self.load = self._of(scan, Mode.KNOWN if known else Mode.ROUGH)
 
     def _of(self, scan: Scan, mode: Mode) -> LoadInUse:

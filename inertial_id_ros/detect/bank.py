@@ -57,10 +57,7 @@ class Bank:
             free.append(same(PUSH, payload[:4, :4]))
         # Without free parameters: released, zeroed, as before the last change.
         exact = {Kind.RELEASED: same()}
-        exact[Kind.RELEASED].mean[:, PHI] = tool[0]
-        states = exact[Kind.RELEASED].covariance
-        states[:, PHI, :] = states[:, :, PHI] = 0.0
-        states[:, PHI, PHI] = np.diag(tool[1] ** 2)
+        exact[Kind.RELEASED].hold(*tool)
         if len(readings) > 2:
             last = readings[-1] - readings.mean(0)  # a driver may take the newest alone
             exact[Kind.ZEROED] = same(BIAS, np.cov(readings.T) + np.outer(last, last))

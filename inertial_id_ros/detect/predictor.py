@@ -95,6 +95,12 @@ class Predictor:
         self.walk[:, which, which] += walk
         return self
 
+    def hold(self, phi: Array, sd: Array) -> None:
+        """Be sure of phi (10,), up to its deviations (10,)."""
+        self.mean[:, PHI] = phi
+        self.covariance[:, PHI, :] = self.covariance[:, :, PHI] = 0.0
+        self.covariance[:, PHI, PHI] = np.diag(sd**2)
+
     def predict(self, row: Row, noise: Array) -> Forecast:
         """Forecast of a row whose variance is `noise` ((h or 1, c)). The zero drifts with time, and
         by the error of the gain at each change of the load."""

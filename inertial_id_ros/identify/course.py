@@ -68,6 +68,7 @@ class Course:
             self._load, self.scan = None, Scan(basis.beliefs.sheet(own, now))
         else:
             self._load, self.scan = joints.load, torque_scan(joints.load, joints.chain)
+        self.basis = basis
         self.newest: Conclusion | None = None
         self._events: dict[str, tuple[int, float, int]] = {}  # bin, change of mass [kg], how often
         self._judged = 0
@@ -76,12 +77,21 @@ class Course:
 
     def believe(self, basis: Basis) -> None:
         """Go on with the same samples on another basis."""
-        self.basis = basis
+        was, self.basis = self.basis, basis
         self._until = -1  # bin before which the newest conclusion on this basis was made
         self._known: tuple[Known, ...] = ()  # of the last two searches
         self._waiting: tuple[int, Explained] | None = None  # until the scan has judged its rows
         tool = basis.beliefs.tool
         self.scan.tool = EMPTY if tool is None else (tool.phi, np.sqrt(np.diag(tool.covariance)))
+        before, now = ((some.beliefs.tare, some.settings.wrench, some.settings.alignment)
+                       for some in (was, basis))
+        if self._load is None and before != now:
+            newest, tare = self.history.newest, basis.beliefs.tare
+            is_empty = tare is not None and tare.stamp_ns == newest  # it is measured now
+            self.latch.offset = self.latch.offset * (not is_empty)
+            for event in self.scan.restart(
+                    self.history, basis.beliefs.sheet(basis.settings, newest), is_empty):
+                self._note(event)
 
     def append(self, motion: Motion, stamps: IntArray, wrench: Array, faults: list[Fault]) -> None:
         """Take bins of motion, W + bias (m, 6) at stamps (m,) [ns], and faults of any bins."""

@@ -272,28 +272,47 @@ def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None
     assert len(late) > 200 and np.mean(late) < 1.0
 
 
+TIMES = scenes.times(16.0, 200.0)
+
+
+def rested(points: Points, extra: Any = 0.0) -> Recording:
+    """A motion that rests from 7 to 11 s; extra: (6,) or (n, 6) in the readings."""
+    phase = np.where(TIMES < 11.0, np.minimum(TIMES, 7.0), TIMES - 11.0)
+    engine = ArmEngine(URDF, scenes.NOTHING, scenes.GRAVITY)
+    motion = engine.evaluate(*scenes.wide_motion(7.0, 2)(phase))
+    noise = scenes.NOISE * np.random.default_rng(1).normal(size=(len(TIMES), 6))
+    return Recording(motion, points, [
+        scenes.stream(JointStates, (NAMES,), motion.q, 16.0),
+        scenes.stream(Wrenches, (FRAME,), BIAS + extra + noise - points.wrench(motion), 16.0)])
+
+
+def test_after_a_tare_nothing_is_shown_of_what_was_there_before() -> None:
+    """A push at rest, or another zero: nobody can tell which."""
+    made, left = make(given=Settings()), []
+    push = np.outer(TIMES > 8.5, [3.0, 0.0, 4.0, 0.0, 0.1, 0.0])
+    for now, part in rested(body(5, 1e-6), push).blocks(0.25):
+        left += compensated(made, part)
+        made.add_arrays(part)
+        if now == 10.5:
+            made.tare()
+    assert np.mean(left[-1300:-1110]) == pytest.approx(5.0, abs=0.2)
+    assert made.load.mode is Mode.KNOWN and np.mean(left[-1000:]) < 0.4
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("is_put_on", "first", "last"), [(True, 11.0, 13.5), (False, 8.5, 10.0)])
 def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves(
         is_put_on: bool, first: float, last: float) -> None:
     """Until then it may as well be a contact, or another zero; that nothing is left of a payload is
     neither, also after a tool was set that is no longer."""
-    t = scenes.times(16.0, 200.0)
-    phase = np.where(t < 11.0, np.minimum(t, 7.0), t - 11.0)  # it rests from 7 to 11 s
-    engine = ArmEngine(URDF, scenes.NOTHING, scenes.GRAVITY)
-    motion = engine.evaluate(*scenes.wide_motion(7.0, 2)(phase))
-    there = (t > 8.5) == is_put_on
-    both = Points(np.concatenate([np.tile(BODY.masses, (len(t), 1)) * (is_put_on | there[:, None]),
-                                  (there & is_put_on)[:, None] * body(5, 1.2).masses], 1),
+    there = (TIMES > 8.5) == is_put_on
+    both = Points(np.concatenate([np.outer(is_put_on | there, BODY.masses),
+                                  np.outer(is_put_on & there, body(5, 1.2).masses)], 1),
                   np.concatenate([BODY.places, body(5, 1.2).places]))
-    noise = scenes.NOISE * np.random.default_rng(1).normal(size=(len(t), 6))
-    samples = Recording(motion, both, [
-        scenes.stream(JointStates, (NAMES,), motion.q, 16.0),
-        scenes.stream(Wrenches, (FRAME,), BIAS + noise - both.wrench(motion), 16.0)])
     made, named = make(given=Settings()), []
     made.set_tool(Tool(FRAME, 0.3 * BODY.phi(), 1e-6 * np.eye(10), 0))
     made.set_tool(None)
-    for now, part in samples.blocks(0.25):
+    for now, part in rested(both).blocks(0.25):
         made.add_arrays(part)
         named += [now] if "payload_changed" in {f.name for f in made.findings()} else []
     assert first < named[0] < last

@@ -163,6 +163,10 @@ def test_events_change_the_mode(kind: Kind, mode: Mode) -> None:
     latch.update(scan)
     latch.update(scan, Event(kind, 100, 80, ALL))
     assert latch.load.mode is mode
+    before = latch.load.phi
+    scan.use(Setup(filter=(0.5,)))  # begins anew, and knows nothing yet
+    latch.update(scan)
+    np.testing.assert_array_equal(latch.load.phi, before)
 
 
 def test_nothing_is_published_where_nothing_explains_the_wrench() -> None:
