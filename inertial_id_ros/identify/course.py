@@ -114,7 +114,7 @@ class Course:
     @property
     def period(self) -> int:
         """Bins from one estimate that is published to the next."""
-        return max(round(1.0 / (self.basis.settings.estimator.rate * BIN * PACE)), 1) * PACE
+        return round(1.0 / (self.basis.settings.estimator.rate * BIN))
 
     def advance(self) -> Iterator[Conclusion]:
         """Judge the next bins that are all there: scan the rows whose bins are before the end,
@@ -130,18 +130,18 @@ class Course:
                 continue
             self._judged = end
             self._mark_faults(end)
-            is_due = end % self.period == 0
+            due = end - end % self.period
             late = max(round(self.scan.setup.delay / BIN), 0)
             for event in self.scan.update(self.history, end - late, self._is_same):
                 self._note(event)
-                is_due = is_due or event.kind in ENDING
+                due = end if event.kind in ENDING else due
             if end % EVERY == 0:
                 self._conclude(end)
-            due = self.conclusion(end) if is_due else None
+            said = self.conclusion(due) if due > end - PACE else None
             if self._load is None:  # no load is taken off joint torques
                 self.latch.update(self.scan)
-            if due is not None:
-                yield due
+            if said is not None:
+                yield said
 
     def _note(self, event: Event) -> None:
         if self._load is None:

@@ -212,6 +212,8 @@ def test_blocks_rate_and_questions_do_not_matter() -> None:
         found, other = run(samples, size, rate, asks)
         common = set(usual) & set(found)
         assert set(found) == set(usual) if rate == 1.0 else len(common) >= len(usual) - 1
+        step = np.median(np.diff(sorted(found))) * 1e-9
+        assert step == pytest.approx(1.0 / rate, abs=0.005)  # a sample comes every 4 ms
         for stamp in common:
             require_same(usual[stamp], found[stamp])
         same = other.course.load
