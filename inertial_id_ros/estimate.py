@@ -92,7 +92,8 @@ class Estimate:
 
     Attributes:
         valid: True; tells it from a `NoEstimate`.
-        stamp_ns: time of the newest sample used [ns since epoch]; it never goes back.
+        stamp_ns: time of the newest sample used [ns since epoch]; it goes back where newer samples
+            turn out to be suspect.
         frame_id: frame in whose axes and about whose origin everything is given.
         phi: inertial parameters (10,) about the frame's origin (see `inertia`).
         phi_covariance: covariance (10, 10) of phi.

@@ -158,10 +158,10 @@ class Course:
         """Kinds and numbers of what the scan found lately. The finding of an event stands for a
         while, that of a contact as long as it lasts."""
         for name, (number, change, count) in self._events.items():
-            if (self.ready - number) * BIN_NS < SHOWN_NS:
+            if (self._judged - number) * BIN_NS < SHOWN_NS:
                 yield name, {"change": change, "count": count}
         if self.scan.onset is not None:
-            yield "contact", {"seconds": BIN * (self.ready - self.scan.onset),
+            yield "contact", {"seconds": BIN * (self._judged - self.scan.onset),
                               "count": len(self.history.marks.contacts)}
 
     def _distrust(self, onset: int) -> None:

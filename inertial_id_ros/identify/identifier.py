@@ -128,18 +128,15 @@ class Identifier:
         return [self._due(said) for said in self.course.advance()]
 
     def _due(self, said: Conclusion) -> Outcome:
-        """The outcome of a conclusion that is due; it never uses older samples than the one
-        before."""
-        last, outcome = self._last, self._stated(said)
-        if isinstance(last, Estimate) and isinstance(outcome, Estimate) and (
-                outcome.stamp_ns <= last.stamp_ns):
-            outcome = held(replace(last, findings=outcome.findings), self.course.scan.onset)
-        self._last = outcome
-        return outcome
+        """The outcome of a conclusion that is due."""
+        self._last = self._stated(said)
+        return self._last
 
     def _stated(self, said: Conclusion) -> Outcome:
         """The outcome of a conclusion, with all findings and without what these put in doubt."""
-        outcome = with_findings(said.outcome, self.findings(said))
+        outcome, onset = with_findings(said.outcome, self.findings(said)), self.course.scan.onset
+        if onset is not None:
+            return held(outcome, onset)
         if isinstance(outcome, Estimate) and said.explained and said.explained.is_outdated:
             return outcome.as_stale("the newest samples do not fit the others")
         return outcome
@@ -164,10 +161,7 @@ class Identifier:
         course = self.course
         if self.streams.missing() or not course.ready:
             return self.outcome
-        outcome = self._stated(course.conclusion(course.ready))
-        if self._last is not None and outcome.stamp_ns < self._last.stamp_ns:
-            return self.outcome
-        return outcome if course.scan.onset is None else held(outcome, course.scan.onset)
+        return self._stated(course.conclusion(course.ready))
 
     def findings(self, said: Conclusion | None = None) -> tuple[Finding, ...]:
         """Everything about the samples so far that deserves attention, errors first; said: what
