@@ -118,6 +118,9 @@ INPUTS = {
     "joint_states_incomplete": Kind(
         "warning", "{count} messages lack a joint that moves the sensor, its position or effort",
         "harmless where another message brings it; else correct the driver or joint_states.topic"),
+    "pose_misfit": Kind(
+        "warning", "poses at rest do not fit the others, in rows {rows}: {force:.2g} N and "
+        "{torque:.2g} N m off (rms); left out", "measure these again, at rest, touching nothing"),
     "message_malformed": Kind(
         "warning", "{count} messages cannot be decoded: {why}",
         "a damaged recording, or a type that only has the same name"),

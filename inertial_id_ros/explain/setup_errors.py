@@ -78,7 +78,9 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
     same = Rows(replace(window, used=np.roll(used, clock.late)), Setup()) if is_late else rows
     tried = [_model(error, rows if error.late else same, prior, usual[:1])
              for error in (SetupError(), *[clock][:is_late], *_setup_errors(same))]
-    least = max(tried[0].odds, max(model.odds for model in tried) - AHEAD)
+    # The best may leave too much, as another factor of a unit.
+    good = [model for model in tried if surprise(model.fit, prior.sheet) < SURPRISING] or tried
+    least = max(tried[0].odds, max(model.odds for model in good) - AHEAD)
     best: dict[tuple[str, str], SetupError] = {}
     for model in sorted(tried, key=attrgetter("odds"), reverse=True):
         if model.odds > least:
@@ -159,7 +161,8 @@ def _setup_errors(rows: Rows) -> Iterator[SetupError]:
     up = np.linalg.lstsq(np.concatenate([G * back, A], 2).reshape(-1, 10), force.ravel())[0][:3]
     for sign in (1.0, -1.0):
         own = SetupError("gravity_elsewhere", up=sign * up / np.linalg.norm(up))
-        if own.up[2] < np.cos(SMALLEST):
+        # Upside down at rest is the same as the opposite sign, which is the usual mistake.
+        if (-np.cos(SMALLEST) if rows.window.rests else -1.0) <= own.up[2] < np.cos(SMALLEST):
             yield own
 
 

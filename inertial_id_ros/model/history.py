@@ -44,6 +44,7 @@ class Window:
         wrench: (n, 6) mean of the samples, W and bias [N, N m]; count: (n,) samples.
         rise: powers of the frequency with which noise of accelerations and of angular ones rises:
             4 if they follow from positions, 2 from velocities, 0 if they were measured.
+        rests: each stretch is a pose at rest with its mean wrench, which is no sample of a noise.
     """
 
     motion: Motion
@@ -51,6 +52,7 @@ class Window:
     wrench: Array
     count: Array
     rise: tuple[int, int] = (4, 4)
+    rests: bool = False
 
 
 class History:

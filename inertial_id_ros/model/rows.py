@@ -31,10 +31,10 @@ _ABOVE = 2.5  # times the noise: power that is a signal
 class Stretch:
     """Rows of bins without holes: n rows from bin `first` on, and its slow modes."""
 
-    def __init__(self, begin: int, end: int, late: int) -> None:
+    def __init__(self, begin: int, end: int, late: int, rests: bool = False) -> None:
         self.first = begin + HALF + 1 + max(0, -late)
         self.n = (end - HALF - 2 - max(0, late) - self.first) // STEP + 1
-        self.size = max(int(2.0 * BAND * BIN * STEP * self.n), 3)
+        self.size = 1 if rests else max(int(2.0 * BAND * BIN * STEP * self.n), 3)
 
     def smooth(self, bins: Array, kernel: Array, late: int) -> Array:
         """Rows (n, ...) of bins, which are `late` bins after those of the motion."""
@@ -44,11 +44,11 @@ class Stretch:
             for k, weight in enumerate(kernel) if weight > 0.0))
 
 
-def stretches(used: np.ndarray, late: int = 0) -> list[Stretch]:
+def stretches(used: np.ndarray, late: int = 0, rests: bool = False) -> list[Stretch]:
     """The stretches of used bins that are long enough."""
     edges = np.flatnonzero(np.diff(np.r_[False, used, False].astype(np.int8)))
     least = SHORTEST + abs(late)
-    return [Stretch(int(a), int(b), late) for a, b in edges.reshape(-1, 2) if b - a >= least]
+    return [Stretch(int(a), int(b), late, rests) for a, b in edges.reshape(-1, 2) if b - a >= least]
 
 
 def is_enough(used: np.ndarray) -> bool:
@@ -74,7 +74,7 @@ class Rows:
     def __init__(self, window: Window, setup: Setup) -> None:
         self.window, self.setup = window, setup
         self.late = round(setup.delay / BIN)
-        self.stretches = stretches(window.used, self.late)
+        self.stretches = stretches(window.used, self.late, window.rests)
         self.n = sum(s.n for s in self.stretches)
         if not self.n:
             return

@@ -20,12 +20,13 @@ from scenes import GRAVITY, dotted
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.bag.identify_bag import main
-from inertial_id_ros.apps.recordings import Recording
+from inertial_id_ros.apps.bag.offline import identify_recording
 from inertial_id_ros.apps.recordings.bags import Bag, read_bag, select_topics
 from inertial_id_ros.apps.recordings.tables import Columns, columns_from_file, read_motion
 from inertial_id_ros.apps.robot.files import read_recording
 from inertial_id_ros.cli import OK, USER_ERROR
 from inertial_id_ros.errors import InertialIdError, InvalidData, RecordingError
+from inertial_id_ros.estimate import Estimate
 from inertial_id_ros.io.decoding import decode
 from inertial_id_ros.io.inputs import (
     JOINT_STATES,
@@ -63,7 +64,6 @@ def csv(path: Path, names: list[str] | None = None, rows: np.ndarray = ROWS, cel
 def read(path: Path, columns: Columns | None = None, **changes: Any) -> tuple[Any, Any]:
     """The wrenches, and the poses or joint states in a table."""
     got = read_motion(path, columns or Columns(), Settings().replace(dotted(changes)))
-    assert isinstance(got, Recording)
     (load,), (motion,) = got.of_kind(Wrenches), got.of_kind(Edges | JointStates)
     return load, motion
 
@@ -153,7 +153,6 @@ def test_an_episode_of_a_dataset(tmp_path: Path, names: Any) -> None:
     for joints in ways:
         settings = Settings().replace({"robot_description.file": str(urdf)})
         got = read_motion(tmp_path, Columns(wrench=("wrench",), joints=joints, episode=1), settings)
-        assert isinstance(got, Recording)
         assert got.joints.names == bags.NAMES
         np.testing.assert_allclose(got.joints.positions, MOTION.q)
 
@@ -190,8 +189,10 @@ def npz(**arrays: np.ndarray) -> bytes:
 def test_a_damaged_file_is_one_sentence(tmp_path: Path, name: str, content: bytes,
                                         capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / name).write_bytes(content)
-    assert main([str(tmp_path / name)]) == USER_ERROR
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    for more in ([], ["--stamps", "recorded"]):
+        assert main([str(tmp_path / name), *more]) == USER_ERROR
+        assert (said := capsys.readouterr().err).count("\n") == 1 and ("--stamps" in said) == bool(
+            more)
 
 
 @pytest.mark.parametrize(("text", "named"), [
@@ -206,20 +207,60 @@ def test_a_bad_file_of_columns_is_refused_by_name(tmp_path: Path, text: str, nam
 
 # ---- poses at rest -------------------------------------------------------------------------------
 
-def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
+def poses(path: Path, change: Any, n: int = 20) -> tuple[Rotation, np.ndarray]:
+    """Write poses at rest, with wrenches (n, 6) changed in place."""
     rng = np.random.default_rng(3)
-    turn = Rotation.random(20, rng=rng)
+    turn = Rotation.random(n, rng=rng)
     force = bags.MASS * turn.inv().apply(GRAVITY)
     rows = np.hstack([force, np.cross(bags.COM, force)]) + bags.BIAS
-    rows += rng.normal(size=rows.shape) * np.repeat([0.02, 0.001], 3)
-    path = csv(tmp_path / "a.csv", AXES + NAMES[10:], np.column_stack([rows, turn.as_quat()]))
-    assert not isinstance(read_motion(path, Columns(), Settings()), Recording)
-    out = tmp_path / "out.json"
-    assert main([str(path), "--sensor", "ati_gamma", "--json", str(out)]) == OK
+    rows += rng.normal(size=rows.shape) * np.repeat([0.05, 0.003], 3)
+    change(rows)
+    csv(path, AXES + NAMES[10:], np.column_stack([rows, turn.as_quat()]))
+    return turn, rows
+
+
+def test_a_unit_of_torques_is_named_by_poses_at_rest(tmp_path: Path) -> None:
+    path, scale = tmp_path / "a.csv", np.repeat([1.0, 1e3], 3)
+    poses(path, lambda rows: np.multiply(rows, scale, out=rows))
+    found = identify_recording(path, Settings().replace({"wrench.sensor": "ati_gamma"}))
+    assert [f.name for f in found.findings] == ["wrong_units.wrench"]
+    assert "N and N mm" in found.findings[0].text
+
+
+@pytest.mark.parametrize("off", [{4: 8.0}, {4: 8.0, 9: 8.0}])
+def test_poses_that_do_not_fit_the_others_are_named_and_left_out(tmp_path: Path,
+                                                                 off: dict[int, float]) -> None:
+    def change(rows: np.ndarray) -> None:
+        rows[list(off), 0] += list(off.values())
+
+    poses(tmp_path / "a.csv", change, 12)
+    found = identify_recording(tmp_path / "a.csv",
+                               Settings().replace({"wrench.sensor": "ati_gamma"}))
+    (finding,) = found.findings
+    assert finding.name == "pose_misfit" and re.findall(r"\d+", finding.text)[:len(off)] == [
+        str(row + 1) for row in off]
+    assert isinstance(found.outcome, Estimate)
+    sd = np.sqrt(found.outcome.phi_covariance[0, 0])
+    assert abs(found.outcome.phi[0] - bags.MASS) < 2.0 * sd < 0.02 * bags.MASS
+
+
+def test_rows_without_a_time_are_poses_at_rest(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    turn, rows = poses(path, lambda rows: None)
+    got = read_motion(path, Columns(), Settings())
+    turned, load = got.poses_at_rest()
+    np.testing.assert_allclose(turned, turn.as_matrix(), atol=1e-12)
+    np.testing.assert_array_equal(load.rows, rows)
+    out, pages = tmp_path / "out.json", tmp_path / "pages"
+    assert main([str(path), "--sensor", "ati_gamma", "--json", str(out), "--report", str(pages),
+                 "--window", "5"]) == OK
+    (page,) = pages.iterdir()
+    assert page.read_text().count("<figure>") == 2  # forces, torques
     tree = json.loads(out.read_text())
     assert tree["mass"] == pytest.approx(bags.MASS, rel=0.01)
     assert tree["com"] == pytest.approx(bags.COM, abs=0.002)
-    assert tree["verdict"][4:] == ["unobserved"] * 6
+    assert tree["verdict"][4:] == ["unobserved"] * 6 and any("window" in d for d in
+                                                             tree["diagnostics"])
 
 
 def test_the_real_poses_of_an_arm_hold_its_payload(data_folder: Path, tmp_path: Path) -> None:
@@ -284,7 +325,6 @@ def test_joint_torques_are_read_with_each_joint_or_not_at_all(tmp_path: Path) ->
     path = csv(tmp_path / "a.csv", ["time", "qa", "qb", "ta", "tb"], ROWS[:, :5])
     joints, efforts = {"a": "qa", "b": "qb"}, {"b": "tb", "a": "ta"}
     got = read_motion(path, Columns(joints=joints, efforts=efforts), settings)
-    assert isinstance(got, Recording)
     (motion,) = got.of_kind(object)
     assert isinstance(motion, JointStates) and motion.names == ("a", "b")
     np.testing.assert_allclose(np.hstack([motion.positions, motion.efforts]), ROWS[:, 1:5])

@@ -73,8 +73,10 @@ def run(args: argparse.Namespace, words: str) -> int:
     """Identify, report, write files; returns the exit status (raises InertialIdError); words: of
     the command line, for the report."""
     recording, settings = args.recording, settings_of(args)
-    if args.columns is not None and not is_table(recording):
-        raise InvalidSetting(f"--columns is for a table, and {recording} is none")
+    for what, kind, given in (("--columns", "table", args.columns is not None),
+                              ("--stamps recorded", "bag", args.stamps == "recorded")):
+        if given and is_table(recording) is not (kind == "table"):
+            raise InvalidSetting(f"{what} is for a {kind}, and {recording} is none")
     json_path, tool_path, report_path = files.check_outputs(
         {"--json": args.json, "--save-tool": args.save_tool,
          "--report": args.report and files.report_file(args.report, recording)},

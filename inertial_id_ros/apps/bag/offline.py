@@ -2,7 +2,10 @@
 """Identification of a recording as the node would have done it, or from poses at rest."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from ...estimate import Estimate, Outcome
 from ...identify.beliefs import Basis, named_beliefs
@@ -12,8 +15,14 @@ from ...io.inputs import split_by_time
 from ...kinds import Finding, made, sort_findings, withdraw_doubted
 from ...motion.robot import read_description
 from ...settings import Settings
-from ..recordings import Recording, StatedPayload, bags, tables
-from ..report.results import Identification, Snapshot, prediction_of
+from ..recordings import Recording, StatedPayload, bags, fitting_poses, hold_poses, tables
+from ..report.results import (
+    Identification,
+    Snapshot,
+    prediction_at_rest,
+    prediction_of,
+    rms_lengths,
+)
 
 UNUSED = 1.0  # s of a recording; more than that is worth a note
 
@@ -23,19 +32,32 @@ def identify_recording(path: Path, settings: Settings, columns: tables.Columns |
     """Identify the payload of a bag, perhaps by the times of recording, or of a table with its
     columns (raises RecordingError, InvalidData: it cannot be read, or lacks something;
     InertialIdError: a setting, or what it names, cannot be used)."""
-    if not tables.is_table(path):
-        return _identify(bags.read_bag(path, settings, recorded_stamps), settings)
-    columns = columns or tables.Columns()
-    poses = tables.read_motion(path, columns, settings)
-    if isinstance(poses, Recording):
-        return _identify(poses, settings)
-    beliefs, window = named_beliefs(settings), poses.window(poses.end, tables.MOST_POSES)
-    said = estimate(window, poses.end, Basis(settings, beliefs, columns.frame))
-    findings = tuple(made(*given) for given in said.findings)
-    outcome = withdraw_doubted(said.outcome, findings)
-    note = "each row is taken for a pose at rest, as there is no time, or rows are far apart"
-    return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings, 0.0, {
-        "poses at rest": int(window.used.sum()) // tables.HELD}, (note,), beliefs.tool)
+    recording = tables.read_motion(path, columns or tables.Columns(), settings) if (
+        tables.is_table(path)) else bags.read_bag(path, settings, recorded_stamps)
+    return (_identify_rests if recording.rests else _identify)(recording, settings)
+
+
+def _identify_rests(recording: Recording, settings: Settings) -> Identification:
+    """What poses at rest tell (raises InertialIdError)."""
+    (turn, load), sign = recording.poses_at_rest(), settings.wrench.sign
+    usual = np.hypot(settings.wrench.noise, settings.wrench.accuracy)
+    fits, left = fitting_poses(turn, sign * load.rows, usual)
+    history = hold_poses(load.stamps[fits], turn[fits], sign * load.rows[fits])
+    basis = Basis(settings, named_beliefs(settings), load.frame_id)
+    window = replace(history.window(history.end, tables.MOST_POSES), rests=True)
+    said = estimate(window, history.end, basis)
+    given = list(said.findings)
+    if not fits.all():
+        (force, torque), rows = rms_lengths(left[~fits]), (np.flatnonzero(~fits) + 1).tolist()
+        given.append(("pose_misfit", {"rows": f"{rows}", "force": force, "torque": torque}))
+    findings = sort_findings(made(*each) for each in given)
+    outcome, tool = withdraw_doubted(said.outcome, findings), basis.beliefs.tool
+    notes = recording.notes
+    if settings.buffer.window != Settings().buffer.window:
+        notes += ("buffer.window (--window) is not used: poses have no time, all count",)
+    return Identification(outcome, (Snapshot(0.0, outcome, findings),), findings,
+                          recording.duration, recording.counts, notes, tool,
+                          prediction_at_rest(outcome, tool, turn, load.rows, sign))
 
 
 def _identify(recording: Recording, settings: Settings) -> Identification:

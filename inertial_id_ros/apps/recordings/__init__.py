@@ -8,12 +8,21 @@ from itertools import chain
 from typing import TypeVar
 
 import numpy as np
+from scipy.spatial.transform import Rotation
+from scipy.special import fdtrc
 
 from ...errors import InertialIdError, RecordingError
-from ...io.inputs import Edges, JointStates, Samples, StatedPayload
+from ...inertia import Array
+from ...io.inputs import Edges, JointStates, Samples, StatedPayload, Wrenches
 from ...kinds import Finding
+from ...model.history import History
+from ...model.newton_euler import GRAVITY, weight_columns
+from ...motion.motion import BIN_NS, Motion
 
 Kind = TypeVar("Kind")
+HELD = 90  # bins of a pose at rest
+UNKNOWNS = [0, 4, 5, 6], [1, 2, 3, 7, 8, 9]  # mass and bias of forces; first moment, bias
+RARE = 1e-5  # probability of a pose that is off by chance
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,7 @@ class Recording:
     fixed: tuple[Edges, ...] = ()  # poses of frames that stay
     notes: tuple[str, ...] = ()  # choices that were made for the user
     findings: tuple[Finding, ...] = ()  # what deserves attention
+    rests: bool = False  # True: each sample is the mean of a pose at rest, its stamp a number
 
     def of_kind(self, kind: type[Kind]) -> list[Kind]:
         """All samples of a kind, in the order of recording."""
@@ -48,6 +58,67 @@ class Recording:
                 if values is not None and values.shape[1] == len(block.names):
                     row[begin:end, [names.index(name) for name in block.names]] = values
         return JointStates(stamps, names, *rows)
+
+    def poses_at_rest(self) -> tuple[Array, Wrenches]:
+        """Rotations (n, 3, 3) of the sensor in poses at rest, and their mean wrenches."""
+        (poses,), (load,) = self.of_kind(Edges), self.of_kind(Wrenches)
+        return Rotation.from_quat(poses.rows[:, 3:]).as_matrix(), load
+
+
+def hold_poses(stamps: np.ndarray, turn: Array, wrench: Array) -> History:
+    """A history in which poses (n, 3, 3) and their wrenches (n, 6), W + bias, are held for most of
+    a second each, so that all that is known of sensors and set-ups counts as for any motion."""
+    n, history = len(turn) * HELD, History()
+    number = (stamps[:, None] // BIN_NS + np.arange(HELD)).ravel()
+    still = np.zeros((n, 3))
+    history.append(
+        Motion(number, np.repeat(turn, HELD, axis=0), still, still, still, still,
+               np.empty((n, 0, 3, 3)), np.empty((n, 0, 6))),
+        number * BIN_NS + BIN_NS // 2, np.repeat(wrench, HELD, axis=0))
+    return history
+
+
+def fitting_poses(turn: Array, wrench: Array, least: Array) -> tuple[np.ndarray, Array]:
+    """True (n,) for poses at rest (n, 3, 3) whose wrenches (n, 6), W + bias, fit those of the
+    others, and what mass, first moment and bias of these leave (n, 6).
+
+    The worst are left out, one more than a quarter, so that none hides another; each is used again
+    whose forces and torques an F test does not tell from the rest. Where all of these stay out,
+    something else is wrong, and every pose is used.
+
+    Args:
+        least: (2,) deviations of a force and of a torque that are usual [N, N m].
+    """
+    A = np.concatenate([weight_columns(-GRAVITY @ turn), np.tile(np.eye(6), (len(turn), 1, 1))], 2)
+    fits, out = np.ones(len(turn), dtype=bool), list[int]()
+    while len(out) <= len(fits) // 4:
+        out.append(int(np.argmin(_chances(A, wrench, least, fits))))
+        fits[out[-1]] = False
+    while out:
+        chances = [_chances(A, wrench, least, fits | (np.arange(len(fits)) == k))[k] for k in out]
+        if max(chances) < RARE:
+            break
+        fits[out.pop(int(np.argmax(chances)))] = True
+    fits |= len(out) > len(fits) // 4
+    x = np.linalg.lstsq(A[fits].reshape(-1, 10), wrench[fits].ravel())[0]
+    return fits, wrench - A @ x
+
+
+def _chances(A: Array, wrench: Array, least: Array, used: np.ndarray) -> Array:
+    """Probability (n,) with which each used pose is as far off from the other ones as it is; 1 for
+    those that are not used."""
+    out = np.ones(len(used))
+    for part, columns, usual in zip((slice(3), slice(3, 6)), UNKNOWNS, least, strict=True):
+        y, X = wrench[used, part], A[used, part][:, :, columns]
+        basis = np.linalg.qr(X.reshape(y.size, -1))[0]
+        left = (y.ravel() - basis @ (basis.T @ y.ravel())).reshape(y.shape)
+        own = basis.reshape(X.shape)
+        rest = (1.0 + 1e-9) * np.eye(3) - own @ own.transpose(0, 2, 1)
+        gone = (left * np.linalg.solve(rest, left[..., None])[..., 0]).sum(1)
+        free = y.size - len(columns) - 3
+        others = np.maximum((left**2).sum() - gone, free * usual**2)
+        out[used] = np.minimum(out[used], fdtrc(3, free, gone * free / (3.0 * others)))
+    return out
 
 
 @contextmanager

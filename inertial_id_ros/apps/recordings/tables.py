@@ -20,8 +20,7 @@ from ...inertia import Array
 from ...io.files import read_yaml, user_path
 from ...io.inputs import Edges, JointStates, Samples, Wrenches
 from ...limits import MAX_TABLE_BYTES
-from ...model.history import History
-from ...motion.motion import BIN_NS, SECOND, Motion
+from ...samples.ring import SECOND
 from ...samples.wrenches import CHANNELS
 from ...settings import Settings
 from ...settings.spec import Spec, check, coerce, setting
@@ -49,7 +48,6 @@ SLOWEST = 0.5  # s between rows; slower ones are poses at rest, or in another un
 START = 1_700_000_000 * 10**9  # ns: added to stamps near zero, which mean "no stamp" in ROS
 EARLIEST = 1e6  # s
 FEWEST_POSES, MOST_POSES = 6, 118  # a second of the longest window each
-HELD = 90  # bins of each
 STEEP = 0.05  # rad between poses that differ
 
 
@@ -333,10 +331,9 @@ class Table:
 
 # ---- recordings ----------------------------------------------------------------------------------
 
-def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording | History:
-    """The motion and load in a table, or poses at rest, one a second for most of it, so that all
-    that is known of sensors and set-ups counts as for any motion (raises RecordingError,
-    InvalidData, InvalidSetting: it cannot be read as such a table)."""
+def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording:
+    """The motion and load in a table, or poses at rest (raises RecordingError, InvalidData,
+    InvalidSetting: it cannot be read as such a table)."""
     table, urdf = Table(path, columns), settings.robot_description.file
     stamps, by_efforts = table.stamps(), settings.load.source == "joint_torque"
     samples: dict[str, Samples] = {}
@@ -351,7 +348,7 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording |
         steep = len(turn) < 2 or np.median((turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP
         if steep and (not len(stamps) or columns.time_unit == "s" and
                       np.median(np.diff(stamps)) > SLOWEST * SECOND):
-            return _poses_at_rest(table, turn, settings.wrench.sign)
+            return _poses_at_rest(table, turn)
         table.require_rate(stamps)
         place = table.rows(columns.position, 3, METRES, columns.position_unit) if (
             table.content.keys() & set(columns.position)) else np.zeros((len(stamps), 3))
@@ -362,16 +359,14 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording |
                      dict.fromkeys(samples, len(stamps)))
 
 
-def _poses_at_rest(table: Table, turn: Rotation, sign: float) -> History:
-    """One pose and mean wrench a row; sign: of readings against W + bias (raises InvalidData)."""
-    wrench, n = sign * table.rows(table.columns.wrench, 6, LOADS, finite=True), len(turn)
-    if not FEWEST_POSES <= n <= MOST_POSES:
+def _poses_at_rest(table: Table, turn: Rotation) -> Recording:
+    """One pose and mean wrench a row, stamped a second apart (raises InvalidData)."""
+    if not FEWEST_POSES <= (n := len(turn)) <= MOST_POSES:
         raise InvalidData(f"{table.what} has {n} rows, taken for poses at rest; {FEWEST_POSES} to "
                           f"{MOST_POSES} can be used")
-    number = START // BIN_NS + (np.arange(n)[:, None] * SECOND // BIN_NS + np.arange(HELD)).ravel()
-    still, history = np.zeros((n * HELD, 3)), History()
-    history.append(
-        Motion(number, np.repeat(turn.as_matrix(), HELD, axis=0), still, still, still, still,
-               np.empty((n * HELD, 0, 3, 3)), np.empty((n * HELD, 0, 6))),
-        number * BIN_NS + BIN_NS // 2, np.repeat(wrench, HELD, axis=0))
-    return history
+    stamps, frame = START + SECOND * np.arange(n), table.columns.frame
+    wrench = table.rows(table.columns.wrench, 6, LOADS, finite=True)
+    poses = Edges(stamps, "world", frame, np.hstack([np.zeros((n, 3)), turn.as_quat()]))
+    note = "each row is taken for a pose at rest, as there is no time, or rows are far apart"
+    return Recording([[poses, Wrenches(stamps, frame, wrench)]], 0.0, {"poses at rest": n},
+                     notes=(note,), rests=True)

@@ -27,6 +27,7 @@ ALIGNMENT = (*((f"sensor turned about {axis}", "deg", np.rad2deg(1.0)) for axis 
 WRENCH_BINS = 1200  # of the end of a recording, in which single motions can be distinguished
 UNSEEN = ("Data that the estimate had not seen, outside contacts, in means over 10 ms: predicted "
           "by the newest estimate before, whose bias counts for both payloads.")
+SEEN = "Poses at rest, all of which the estimate was made of."
 
 
 class Figure(NamedTuple):
@@ -78,9 +79,10 @@ def render(title: str, verdict: Diagnosis, sections: Sequence[Section]) -> str:
         title=title, verdict=verdict, sections=sections) + "\n"
 
 
-def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], description: str) -> Figure:
-    """A chart of curves over times (n,) [s] (raises MissingPackage): NaN is a gap; no name, no
-    entry in the legend. description: what there is to see."""
+def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], description: str,
+          over: str = "time [s]") -> Figure:
+    """A chart of curves over times (n,) [s], or over something else (raises MissingPackage): NaN is
+    a gap; no name, no entry in the legend. description: what there is to see."""
     with optional_packages("drawing a report"):
         from matplotlib.figure import Figure as Drawing
     drawing = Drawing(figsize=(4.6, 2.9), layout="constrained")
@@ -88,8 +90,8 @@ def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], descripti
     for name, values, style in curves:
         axes.plot(time, values, style, linewidth=1.2, label=name or "_")
     axes.set_title(f"{title} [{unit}]", fontsize=9)
-    axes.set_xlabel("time [s]", fontsize=8)
-    axes.margins(x=0.0)
+    axes.set_xlabel(over, fontsize=8)
+    axes.margins(x=0.02)
     axes.grid(color="#eceef1")
     drawing.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=8)
     out = BytesIO()
@@ -99,17 +101,18 @@ def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], descripti
 
 def wrench_section(heading: str, name: str, told: str, prediction: Prediction) -> Section:
     """A wrench as measured and predicted (raises MissingPackage); told: which motion it is of."""
-    time, measured, _, after, _ = prediction
-    shown = slice(-WRENCH_BINS, None)
+    time, measured, after, shown = *prediction[:2], prediction.after, slice(-WRENCH_BINS, None)
+    solid, dashed, over = ("o", "k_", "row") if prediction.at_rest else ("-", "k--", "time [s]")
     return Section(heading, name, [
-        f"{told} Solid: measured. Dashed: predicted by the payload of the estimate.",
+        f"{told} In colours: measured. Black: predicted by the payload of the estimate.",
         Table("Residual wrench, rms", ("", "force", "torque"), [
             (label, f"{two_digits(force)} N", f"{two_digits(torque)} N m")
             for label, force, torque in prediction.rows()]),
         [chart(title, unit, time[shown], [
-            *zip("xyz", measured[shown, channels].T, ("r-", "g-", "b-"), strict=True),
-            *zip(("predicted", "", ""), after[shown, channels].T, ("k--",) * 3, strict=True)],
-            f"measured and predicted {title.lower()} over time")
+            *zip("xyz", measured[shown, channels].T, map("{}{}".format, "rgb", solid * 3),
+                 strict=False),
+            *zip(("predicted", "", ""), after[shown, channels].T, (dashed,) * 3, strict=True)],
+            f"measured and predicted {title.lower()}", over)
             for title, unit, channels in (
                 ("Force", "N", slice(0, 3)), ("Torque", "N m", slice(3, 6)))]])
 
@@ -126,7 +129,8 @@ def payload_page(result: Identification, recording: Path, command: str) -> str:
     """The report of a run, as HTML in one file (raises MissingPackage)."""
     *numbers, checks = payload_sections(result)
     wrench = [] if not (result.prediction and result.prediction.residuals) else [wrench_section(
-        "Measured and predicted wrench", "wrench", UNSEEN, result.prediction)]
+        "Measured and predicted wrench", "wrench", SEEN if result.prediction.at_rest else UNSEEN,
+        result.prediction)]
     return render(f"Payload report: {recording.name}", results.diagnose(result), [
         *numbers[:1], *wrench, *numbers[1:], checks, provenance_section(str(recording), command)])
 

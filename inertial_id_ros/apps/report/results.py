@@ -13,6 +13,7 @@ from ...identify.identifier import Identifier
 from ...inertia import PARAMETERS, Array
 from ...kinds import KINDS, TILT, TURN, Finding, doubt_of, sort_findings
 from ...model.history import LONGEST
+from ...model.newton_euler import GRAVITY, static_wrench
 from ...model.newton_euler import regressor_of as regressor_of
 from ...model.tool import Tool
 from ...motion.motion import BIN, BIN_NS
@@ -152,13 +153,14 @@ class Prediction(NamedTuple):
     before: Array  # (n, 6) of the payload without the estimate: none, or what the robot has
     after: Array  # (n, 6) of the estimate
     allowed: tuple[float, ...] = ()  # rms force and torque that errors of the sensor explain
+    at_rest: bool = False  # True: time is a row of poses at rest, and the estimate has seen them
 
     @property
     def residuals(self) -> tuple[tuple[float, ...], ...]:
         """Rms of force [N] and torque [N m] that remain without and with the estimate, where it
         predicts; empty: in too few bins."""
         used = np.isfinite(self.measured[:, 0] + self.after[:, 0])
-        return () if used.sum() < LEAST else tuple(
+        return () if used.sum() < LEAST and not self.at_rest else tuple(
             rms_lengths((self.measured - model)[used]) for model in (self.before, self.after))
 
     @property
@@ -205,6 +207,18 @@ def prediction_of(identifier: Identifier, outcomes: Sequence[Outcome], origin: i
     return Prediction((motion.number + 0.5) * BIN - 1e-9 * origin, measured, before, after)
 
 
+def prediction_at_rest(outcome: Outcome, tool: Tool | None, turn: Array, wrench: Array, sign: float
+                       ) -> Prediction | None:
+    """The wrenches (n, 6) of poses at rest (n, 3, 3), as read, and what the estimate that was made
+    of them predicts; None: there is none; sign: of readings against W + bias."""
+    if not isinstance(outcome, Estimate):
+        return None
+    phi = outcome.phi if tool is None else outcome.phi + tool.phi
+    before = np.tile(outcome.bias, (len(turn), 1))
+    return Prediction(np.arange(len(turn)) + 1.0, wrench, before, before + sign * static_wrench(
+        phi, -GRAVITY @ turn), at_rest=True)
+
+
 # ---- the verdict: what came out, why, and what to do ---------------------------------------------
 
 class Diagnosis(NamedTuple):
@@ -236,7 +250,8 @@ def diagnose(result: Identification) -> Diagnosis:
             mends.append(sentence(TILT))
         return Diagnosis(BAD, "No estimate", said, tuple(r for r in reasons if r != said),
                          tuple(mends))
-    unseen = result.prediction.residuals if result.prediction else ()
+    predicted = result.prediction
+    unseen = predicted.residuals if predicted and not predicted.at_rest else ()
     if unseen and not any(f.kind == "removed_payload" for f in found):  # which is not predicted
         (without, _), (with_, _) = unseen
         reasons.append("On data that it had not seen, the estimate leaves "
