@@ -89,6 +89,17 @@ def test_text_is_read_whoever_wrote_it(tmp_path: Path, options: dict[str, Any]) 
     assert_read(read(csv(tmp_path / "LOG.CSV", **options), Columns(wrench=tuple(names[1:7]))))
 
 
+@pytest.mark.parametrize("zone", ["", "Z", "+01:00"])
+def test_names_in_capitals_and_dates_are_read(tmp_path: Path, zone: str) -> None:
+    path = csv(tmp_path / "a.csv", [name.upper() for name in NAMES])
+    assert_read(read(path))
+    head, *lines = path.read_text().splitlines()
+    dates = np.datetime64("2026-01-01T23:59:59.8", "us") + np.round(1e6 * TIME).astype(int)
+    path.write_text("\n".join([head, *(f"{date}{zone},{line.partition(',')[2]}" for date, line in
+                                       zip(dates, lines, strict=True))]))
+    assert_read(read(path))
+
+
 @pytest.mark.parametrize("way", ["rotation", "rotation_vector", "rpy"])
 def test_orientations_come_in_many_ways(tmp_path: Path, way: str) -> None:
     turn = Rotation.from_quat(QUATERNION)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from io import StringIO
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +94,8 @@ def _read_episode(path: Path, episode: int) -> dict[str, np.ndarray]:
 
 
 def _read_csv(path: Path) -> dict[str, np.ndarray]:
-    """Columns of numbers below a line of names; what is no number becomes NaN."""
+    """Columns of numbers below a line of names; times as 2026-01-31T12:00:00.5 are seconds since
+    1970, and what is neither becomes NaN."""
     with optional_packages("reading a table"):
         import pandas as pd
     data = path.read_bytes()
@@ -128,8 +129,14 @@ def _read_csv(path: Path) -> dict[str, np.ndarray]:
         names = (names + " (" + units + ")").where(names != "")
     table = pd.read_csv(StringIO("\n".join(lines[first:]).replace(point, ".")), header=None,
                         sep=cell or r"\s+", skipinitialspace=True, index_col=False)
-    return {name: pd.to_numeric(table[k], errors="coerce").to_numpy(float)
-            for k, name in names.dropna().items() if name}
+
+    def numbers_in(column: Any) -> np.ndarray:
+        if (read := pd.to_numeric(column, errors="coerce")).isna().all():
+            with suppress(TypeError, ValueError):
+                read = column.map(lambda text: pd.Timestamp(text).timestamp())
+        return np.asarray(read, float)
+
+    return {name: numbers_in(table[k]) for k, name in names.dropna().items() if name}
 
 
 READERS: dict[str, Callable[[Path], dict[str, np.ndarray]]] = {
@@ -198,6 +205,10 @@ def columns_from_file(path: Path) -> Columns:
     return Columns(**given)
 
 
+USUAL = {*TIMES, *chain.from_iterable(
+    value for value in vars(Columns()).values() if isinstance(value, tuple))}
+
+
 class Table:
     """The columns (n,) or (n, k) of a table by their names with and without units, vectors also as
     ``name[2]``; what, present: the table, and what it holds; orientations: named, else there.
@@ -225,8 +236,9 @@ class Table:
         for full, column in list(self.content.items()):
             name, unit = _split_unit(full)
             self._units[full] = unit if unit in UNITS else ""
-            if self.content.setdefault(name, column) is column:  # no other has this name
-                self._units[name] = unit
+            for alias in {name, name.lower()} & {name, *USUAL}:  # FX, Time
+                if self.content.setdefault(alias, column) is column:  # no other has this name
+                    self._units[alias] = unit
         ways = {kind: getattr(columns, kind) for kind in ORIENTATIONS}
         self.orientations = [kind for kind in ways if ways[kind] != getattr(Columns, kind)] or [
             kind for kind in ways if self.content.keys() & ways[kind]]
@@ -254,7 +266,7 @@ class Table:
                               "an orientation of three is rotation_vector or rpy)")
         if finite and not (good := np.isfinite(rows).all(axis=1)).all():
             raise InvalidData(f"{', '.join(names)} of row {int(np.argmin(good)) + 1} of "
-                              f"{self.what}: not a number")
+                              f"{self.what}: not a number, nor a time as 2026-01-31T12:00:00.5")
         return rows
 
     def joint_states(self, stamps: np.ndarray, by_efforts: bool) -> JointStates:
