@@ -16,6 +16,9 @@ from .row import BIAS, PHI, PUSH, SETUP, Row
 
 JITTER = 0.002  # s, of the stamps of a row
 ACCELERATION = np.array([0.01, 0.02])  # m/s^2, rad/s^2, of a row
+_LINEAR, _ANGULAR = np.square(ACCELERATION)
+# Variance (10, 6) of a wrench by these, by the square of each entry of phi.
+JERK = np.repeat([[_LINEAR, 0.0], *3 * [[_ANGULAR, _LINEAR]], *6 * [[0.0, _ANGULAR]]], 3, axis=1)
 DYNAMIC = 0.03  # share of the wrench by acceleration
 MEMORY = 100  # rows of the noise's scale
 NOISY = 3.0  # deviations of the noise over those of the data sheet: at first; or unexplained
@@ -145,9 +148,10 @@ class Predictor:
 
     def learn_noise(self, seen: Forecast, row: Row) -> None:
         """Learn how noisy rows are from a forecast of one in which nothing happened."""
-        known = np.diagonal(seen.covariance, axis1=1, axis2=2) - self.noise(row)
-        square = (seen.residual**2).reshape(*self.scale.shape, self._size)
-        now = np.maximum(square - known.reshape(square.shape), 0.0).mean(2) / self._noise(row)
+        own = self._noise(row)
+        known = np.diagonal(seen.covariance, axis1=1, axis2=2).reshape(*own.shape, -1) - (
+            self.scale * own)[..., None]
+        now = np.maximum((seen.residual**2).reshape(known.shape) - known, 0.0).mean(2) / own
         step = (now - self.scale) / min(self.learnt, MEMORY)
         self.scale = np.maximum(self.scale + step, 1.0)
 
@@ -158,19 +162,14 @@ class Predictor:
     def _noise(self, row: Row) -> Array:
         """Variance (h, g) of a row before it is scaled: the sum of those of the sensor, and of what
         errors of accelerations and stamps make of the payload."""
-        linear, angular = np.square(ACCELERATION)
         phi = self.mean[:, PHI]
         squares = phi**2 + np.diagonal(self.covariance, axis1=1, axis2=2)[:, PHI]
-        m, h, inertia = squares[:, 0], squares[:, 1:4].sum(1), squares[:, 4:].sum(1)
         inertial = phi @ row.A.T - phi[:, :4] @ row.columns[:, PUSH].T
         late = JITTER * (phi @ row.setup[:, -1].T)
         moving = np.square(late) + np.square(DYNAMIC * inertial) + row.extra
-        jerky = np.repeat(np.stack([linear * m + angular * h, linear * h + angular * inertia], 1),
-                          3, axis=1) @ np.square(row.lever).T
         own = np.square(self.sheet.noise) * row.gain + np.square(self.sheet.floor)
-        moving, jerky = (np.max(part.reshape(len(phi), -1, self._size), axis=2)
-                         for part in (moving, jerky))
-        return np.asarray(own + moving + jerky)
+        return np.asarray(own + sum(np.max(part.reshape(len(phi), -1, self._size), axis=2)
+                                    for part in (moving, squares @ JERK @ np.square(row.lever).T)))
 
     def _age(self, number: int) -> float:
         return 0.0 if self.number is None else max(number - self.number, 0) * BIN

@@ -99,38 +99,46 @@ class Rows:
         """
         if self._next is None:
             if not history.end:
-                return
+                return iter(())
             self._next = -(-(history.first + HALF) // STEP) * STEP
         newest = int((history.newest - round(1e9 * setup.delay) - BIN_NS // 2) // BIN_NS)
-        ready = min(history.end, newest + 1, end) - HALF
+        ready, means = min(history.end, newest + 1, end) - HALF, []
         while (number := -(-history.next(self._next) // STEP) * STEP) < ready:
             self._next = number + STEP
-            mean = mean_wrench(history, number, setup.delay)
-            row = None if mean is None else self._row(history, number, setup, *mean)
-            if row is not None:
-                yield row
+            if (mean := mean_wrench(history, number, setup.delay)) is not None:
+                means.append((number, *mean))
+        return self._rows(history, setup, means)
 
-    def _row(self, history: History, number: int, setup: Setup, y: Array, gain: float
-             ) -> Row | None:
-        """The row of a mean wrench (6,); None: motion is missing."""
+    def _rows(self, history: History, setup: Setup, means: list[tuple[int, Array, float]]
+              ) -> Iterator[Row]:
+        """The rows of bins with mean wrenches (c,) and the gains of their noise, where their motion
+        is there."""
         weights, pose = kernels(setup.filter)
-        motion = history.motion(number + HALF + 1 - len(pose), number + HALF + 1)
-        if len(motion.number) < len(pose):
-            return None
+        after, n = HALF + 1, len(pose)
+        means = [mean for mean in means if len(history.motion(
+            mean[0] + after - n, mean[0] + after).number) == n]
+        if not means:
+            return
+        ends = np.array([number for number, *_ in means]) + after
+        motion = history.motion(int(ends[0]) - n, int(ends[-1]))
+        index = np.searchsorted(motion.number, ends)[:, None] + np.arange(-n, 0)
         gravity = rotation(np.r_[setup.tilt, 0.0]) @ GRAVITY
-        A, rate = np.tensordot(weights.T, regressor_of(motion, gravity), 1)
-        turn = np.tensordot(pose, motion.rotation, 1)
+        A, rate = np.tensordot(weights, regressor_of(motion, gravity)[index], (0, 1))
+        turn = np.tensordot(motion.rotation[index], pose, (1, 0))
         pull, tilted = -gravity @ turn, CHANGED @ turn
-        columns = np.hstack([A, np.zeros((6, 6)), weight_columns(pull), np.eye(6)])
-        if history.weighed is not None:
-            y = y + weight_columns(pull) @ history.weighed
-        slopes = np.zeros((6, 6, 10))
-        slopes[:3, :3] = -skew(A[:3].T).transpose(1, 2, 0)
-        slopes[3:, :3] = -skew(A[3:].T).transpose(1, 2, 0)
-        slopes[:3, 3:5, 0] = tilted.T
-        slopes[3:, 3:5, 1:4] = -skew(tilted).transpose(1, 0, 2)
-        slopes[:, 5] = -rate
-        return Row(number, columns, slopes, y, gain, -pull / GRAVITY[2], A[:3, 0])
+        columns = np.zeros((len(index), 6, BIAS.start + 6))
+        columns[..., PHI], columns[..., PUSH] = A, weight_columns(pull)
+        columns[..., BIAS] = np.eye(6)
+        halves = np.zeros((len(index), 2, 3, 6, 10))
+        halves[..., :3, :] = -skew(A.reshape(-1, 2, 3, 10).swapaxes(2, 3)).transpose(0, 1, 3, 4, 2)
+        halves[:, 0, :, 3:5, 0] = tilted.swapaxes(1, 2)
+        halves[:, 1, :, 3:5, 1:4] = -skew(tilted).swapaxes(1, 2)
+        slopes = halves.reshape(-1, 6, 6, 10)
+        slopes[:, :, 5] = -rate
+        for k, (number, y, gain) in enumerate(means):
+            if history.weighed is not None:
+                y = y + columns[k, :, PUSH] @ history.weighed
+            yield Row(number, columns[k], slopes[k], y, gain, -pull[k] / GRAVITY[2], A[k, :3, 0])
 
 
 class TorqueRows(Rows):
@@ -143,23 +151,24 @@ class TorqueRows(Rows):
         names = load.model.joint_names
         self._joints = [names.index(joint.name) for joint in chain.joints]
 
-    def _row(self, history: History, number: int, setup: Setup, y: Array, gain: float
-             ) -> Row | None:
-        motion = history.motion(number, number + 1)
-        if not len(motion.number):
-            return None
-        torque, _, sign, A, errors = (part[0] for part in self._load.columns(y[None]))
-        turn, joints = motion.rotation[0], len(torque)
-        linear, angular = np.split(motion.twists[0], 2, axis=1)
-        pull, lever = -GRAVITY @ turn, np.zeros((joints, 6))
-        lever[self._joints] = np.hstack([linear + np.cross(angular, motion.position[0]), angular]
-                                        ) @ np.kron(np.eye(2), turn)
-        friction = np.maximum(1.0 - sign**2, 0.0) * self._load.friction**2 / 3.0
-        columns = np.hstack([A, np.zeros((joints, 6)), lever @ weight_columns(pull),
-                             np.eye(joints)])
-        return Row(number, columns, np.zeros((joints, 6, 10)), torque, 1.0, -pull / GRAVITY[2],
-                   motion.acceleration[0] + pull, lever,
-                   friction + np.square(errors).sum(1))
+    def _rows(self, history: History, setup: Setup, means: list[tuple[int, Array, float]]
+              ) -> Iterator[Row]:
+        for number, y, _ in means:
+            motion = history.motion(number, number + 1)
+            if not len(motion.number):
+                continue
+            torque, _, sign, A, errors = (part[0] for part in self._load.columns(y[None]))
+            turn, joints = motion.rotation[0], len(torque)
+            linear, angular = np.split(motion.twists[0], 2, axis=1)
+            pull, lever = -GRAVITY @ turn, np.zeros((joints, 6))
+            lever[self._joints] = np.hstack([linear + np.cross(angular, motion.position[0]), angular
+                                             ]) @ np.kron(np.eye(2), turn)
+            friction = np.maximum(1.0 - sign**2, 0.0) * self._load.friction**2 / 3.0
+            columns = np.hstack([A, np.zeros((joints, 6)), lever @ weight_columns(pull),
+                                 np.eye(joints)])
+            yield Row(number, columns, np.zeros((joints, 6, 10)), torque, 1.0, -pull / GRAVITY[2],
+                      motion.acceleration[0] + pull, lever,
+                      friction + np.square(errors).sum(1))
 
 
 def mean_wrench(history: History, number: int, delay: float) -> tuple[Array, float] | None:
@@ -169,7 +178,7 @@ def mean_wrench(history: History, number: int, delay: float) -> tuple[Array, flo
     reach = HALF * BIN_NS
     stamps, wrench = history.samples(centre - reach, centre + reach)
     since = stamps - centre
-    if len(since) < 3 or np.diff(since, prepend=-reach, append=reach).max() > reach / 2:
+    if len(since) < 3 or max(since[0] + reach, reach - since[-1], np.diff(since).max()) > reach / 2:
         return None
     weight = np.cos((0.5 * np.pi / reach) * since) ** 2
     weight /= weight.sum()

@@ -4,12 +4,12 @@
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.signal import lfilter
 
 from ..inertia import point_columns
 from ..model.newton_euler import GRAVITY, static_wrench
 from ..model.rows import Rows
-from ..motion.motion import BIN, Array
+from ..model.setup import filtered
+from ..motion.motion import Array
 from .fit import LIGHTEST, Fit
 from .residual import HARDLY, INEXACT, looks_like
 from .terms import COMMON, RARE, STRENGTH, Effect, Place, Term, Values, linear
@@ -132,10 +132,8 @@ class Swing(Term):
         proper = rows.unfiltered[:, :3, :4] @ np.r_[1.0, phi[1:4] / mass]
         pivot = np.einsum("nij,nj->ni", turned[:, :2], proper)  # along the string it goes with it
         turn, damping = np.exp(values[:2]) * [2.0 * np.pi, 1.0]
-        once = np.array([1.0, -1.0]) * 2.0 / BIN  # the bilinear transform of s (1 + 1/z)
-        b, none = -np.convolve(once, once), np.ones(2)
-        a = -b + 2.0 * damping * turn * np.convolve(once, none) + turn**2 * np.convolve(none, none)
-        driven = lfilter(b, a, pivot, axis=0)  # from rest; gravity does not drive it
+        pendulum = np.array([turn**2, 2.0 * damping * turn, 1.0])
+        driven = filtered(pivot, np.array([0.0, 0.0, -1.0]), pendulum)  # gravity does not drive it
         seen = mass * rows.smooth(np.einsum("ni,nij->nj", driven, turned[:, :2]))
         return static_wrench(values[2:], seen)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..inertia import PARAMETER_NAMES, Array
+from ..samples.ring import SECOND
 from . import inputs
 from .inputs import Edges, InputTopic, JointStates, Samples, StatedPayload, Wrenches
 
@@ -22,38 +23,38 @@ Numbers = tuple[float, ...]
 
 
 class Reader:
-    """Reads the fields of a serialised message one after the other (raises ValueError)."""
+    """Finds the fields of a serialised message one after the other (raises ValueError).
+
+    Attributes:
+        order: of the bytes of a number, as in `struct`.
+        said: bytes of lengths and texts so far: messages that have the same there have their
+            numbers at the same places.
+    """
 
     def __init__(self, data: bytes) -> None:
         if len(data) < START or data[0] != 0 or data[1] > 1:
             raise ValueError(f"it begins with 0x{data[:START].hex()}, not as plain CDR does")
-        self._data, self._at, self._order = data, START, "<" if data[1] else ">"
+        self._data, self._at, self.order = data, START, "<" if data[1] else ">"
+        self.said = [slice(0, 2)]
 
-    def _numbers(self, kind: str, size: int) -> tuple[Any, ...]:
-        """Numbers of a format of `struct`, of which the first is aligned to so many bytes."""
-        begin = self._at + -(self._at - START) % size
-        try:
-            numbers = struct.unpack_from(self._order + kind, self._data, begin)
-        except struct.error:
-            raise ValueError("it is cut off") from None
-        self._at = begin + struct.calcsize(self._order + kind)
-        return numbers
-
-    def stamp(self) -> int:
-        """A stamp [ns]."""
-        seconds, nanoseconds = self._numbers("iI", 4)
-        return int(seconds * 1_000_000_000 + nanoseconds)
+    def place(self, size: int, align: int = 1) -> slice:
+        """Where the next field is, of so many bytes, aligned to so many."""
+        begin = self._at + -(self._at - START) % align
+        self._at = begin + size
+        if self._at > len(self._data):
+            raise ValueError("it is cut off")
+        return slice(begin, self._at)
 
     def count(self) -> int:
         """The length of a text or a sequence."""
-        return int(self._numbers("I", 4)[0])
+        self.said.append(self.place(4, 4))
+        return int(struct.unpack_from(self.order + "I", self._data, self._at - 4)[0])
 
     def text(self) -> str:
         """A text."""
-        size = self.count()
-        given = self._data[self._at:self._at + size]
-        self._at += size
-        if len(given) < size or given[-1:] != b"\0":
+        self.said.append(self.place(self.count()))
+        given = self._data[self.said[-1]]
+        if given[-1:] != b"\0":
             raise ValueError("a text that does not end")
         return str(given[:-1], "utf-8")
 
@@ -61,9 +62,13 @@ class Reader:
         """A sequence of texts."""
         return tuple([self.text() for _ in range(self.count())])
 
-    def doubles(self, count: int) -> Numbers:
-        """So many doubles, of which none are not aligned."""
-        return self._numbers(f"{count}d", 8) if count else ()
+    def stamp(self) -> slice:
+        """Where a stamp is."""
+        return self.place(8, 4)
+
+    def doubles(self, count: int) -> slice:
+        """Where so many doubles are, of which none are not aligned."""
+        return self.place(8 * count, 8 if count else 1)
 
 
 def text(data: bytes) -> str:
@@ -72,12 +77,17 @@ def text(data: bytes) -> str:
 
 
 class Sample(NamedTuple):
-    """One sample: kind of `Samples`, stamp [ns], and their fields: labels, and rows of arrays."""
+    """One sample: kind of `Samples`, where its stamp is, labels, and where the rows of its arrays
+    are."""
 
     kind: Callable[..., Samples]
-    stamp: int
+    stamp: slice
     labels: tuple[Any, ...]
-    rows: tuple[Numbers, ...]
+    rows: tuple[slice, ...]
+
+
+def _count(doubles: slice) -> int:
+    return (doubles.stop - doubles.start) // 8
 
 
 def _wrench(reader: Reader) -> list[Sample]:
@@ -87,7 +97,7 @@ def _wrench(reader: Reader) -> list[Sample]:
 def _joint_state(reader: Reader) -> list[Sample]:
     stamp, _frame, names = reader.stamp(), reader.text(), reader.texts()
     positions, _speeds, efforts = [reader.doubles(reader.count()) for _ in range(3)]
-    rows = (positions, efforts) if len(efforts) == len(names) else (positions,)
+    rows = (positions, efforts) if _count(efforts) == len(names) else (positions,)
     return [Sample(JointStates, stamp, (names,), rows)]
 
 
@@ -101,6 +111,17 @@ READERS = {inputs.WRENCH: _wrench, inputs.JOINT_STATES: _joint_state,
            inputs.TRANSFORMS: _transforms, inputs.STATIC_TRANSFORMS: _transforms}
 
 
+def read(topic: InputTopic, data: bytes) -> list[tuple[Any, int, tuple[Any, ...], Numbers]]:
+    """Kind, stamp [ns], labels and first row of each sample in a message of a topic of `READERS`
+    (raises ValueError)."""
+    reader, out = Reader(data), []
+    for kind, stamp, labels, (row, *_) in READERS[topic](reader):
+        seconds, nanoseconds = struct.unpack(reader.order + "iI", data[stamp])
+        out.append((kind, seconds * SECOND + nanoseconds, labels,
+                    struct.unpack(f"{reader.order}{_count(row)}d", data[row])))
+    return out
+
+
 class Decoded(NamedTuple):
     """What messages of a topic hold."""
 
@@ -112,20 +133,38 @@ class Decoded(NamedTuple):
 def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | None = None
            ) -> Decoded:
     """What messages of a topic of `READERS` hold; times: other stamps than they have [ns]."""
-    streams: dict[tuple[Any, ...], list[Sample]] = {}
+    streams: dict[tuple[Any, ...], list[tuple[np.ndarray, ...]]] = {}
+    sizes, waits = np.array([len(data) for data in messages]), np.ones(len(messages), bool)
     damaged, why = 0, ""
-    for k, data in enumerate(messages):
+    while waits.any():  # those with the length and the texts of the first of them, at once
+        first = int(waits.argmax())
         try:
-            for sample in READERS[topic](Reader(data)):
-                sample = sample if times is None else sample._replace(stamp=times[k])
-                streams.setdefault((*sample.labels, *map(len, sample.rows)), []).append(sample)
+            reader = Reader(messages[first])
+            samples = READERS[topic](reader)
         except ValueError as error:
-            damaged, why = damaged + 1, str(error)
-    return Decoded([some[0].kind(
-        np.array([sample.stamp for sample in some], dtype=np.int64), *some[0].labels,
-        *(np.array(rows, dtype=float) for rows in zip(*(sample.rows for sample in some),
-                                                      strict=True)))
-        for some in streams.values()], damaged, why)
+            damaged, why, waits[first] = damaged + 1, str(error), False
+            continue
+        some, said = np.flatnonzero(waits & (sizes == sizes[first])), np.zeros(sizes[first], bool)
+        for part in reader.said:
+            said[part] = True
+        joined = b"".join([messages[k] for k in some.tolist()])
+        data = np.frombuffer(joined, np.uint8).reshape(len(some), -1)
+        alike = (data[:, said] == data[0, said]).all(axis=1)
+        some, data = some[alike], data[alike]
+        waits[some] = False
+        for kind, stamp, labels, rows in samples:
+            stamps, *values = (data[:, part].copy().view(reader.order + of)
+                               for part, of in ((stamp, "i4"), *((row, "f8") for row in rows)))
+            streams.setdefault((kind, labels, *map(_count, rows)), []).append((
+                some, np.asarray(times)[some] if times is not None else
+                stamps @ [SECOND, 1], *(value.astype(float) for value in values)))
+    out = []
+    for (kind, labels, *_), parts in streams.items():
+        number, *columns = map(np.concatenate, zip(*parts, strict=True))
+        order = np.argsort(number, kind="stable")
+        stamps, *values = (column[order] for column in columns)
+        out.append(kind(stamps, *labels, *values))
+    return Decoded(out, damaged, why)
 
 
 class StateReader:

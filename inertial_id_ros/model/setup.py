@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pinocchio as pin
-from scipy.signal import bilinear_zpk, lfilter, lfilter_zi, zpk2tf
+from scipy.linalg.lapack import dtbtrs
 from scipy.spatial.transform import Rotation
 
 from ..motion.motion import BIN, Array, Motion
@@ -17,6 +17,8 @@ from .history import Window
 RANGE = SENSORS["ati_gamma"].range  # where it is not known
 LEVER = 0.001  # m: no motion tells the centre of mass better
 _UP = np.array([0.0, 0.0, 1.0])
+# By powers of 1/z, (1 + 1/z)^n and this times s, and s^2, n = 1 or 2, for steps of 2 s.
+_BILINEAR = {2: np.array([[1, 1], [1, -1]]), 3: np.array([[1, 2, 1], [1, 0, -1], [1, -2, 1]])}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +90,21 @@ def low_pass(values: Array, filter: tuple[float, ...], step: float = BIN) -> Arr
     if not filter:
         return values
     time, *damping = filter
-    slow = [time, 1.0] if not damping else [time**2, 2.0 * damping[0] * time, 1.0]
-    b, a = zpk2tf(*bilinear_zpk([], np.roots(slow), 1.0 / slow[0], 1.0 / step))
-    start = lfilter_zi(b, a).reshape(-1, *[1] * (values.ndim - 1)) * values[:1]
-    return np.asarray(lfilter(b, a, values, axis=0, zi=start)[0])
+    over = [1.0, *(2.0 * d * time for d in damping), time ** (1 + len(damping))]
+    return values[:1] + filtered(values - values[:1], np.eye(len(over))[0], np.array(over), step)
+
+
+def filtered(values: Array, by: Array, over: Array, step: float = BIN) -> Array:
+    """Values (n, ...) at equal steps [s] through by(s) / over(s), both (k,), of which the lowest
+    power of s is first, from rest (bilinear transform); `scipy.signal` would load half of scipy."""
+    b, a = ((part * (2.0 / step) ** np.arange(len(part))) @ _BILINEAR[len(part)]
+            for part in (by, over))
+    flat = values.reshape(len(values), -1).T
+    driven = b[0] * flat
+    for k, weight in enumerate(b[1:len(values)], 1):
+        driven[:, k:] += weight * flat[:, :-k]
+    bands = np.tile(a, (len(values), 1)).T
+    return np.asarray(dtbtrs(bands, driven.T, uplo="L", overwrite_b=True)[0]).reshape(values.shape)
 
 
 @dataclass(frozen=True, eq=False)

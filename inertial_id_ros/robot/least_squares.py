@@ -15,8 +15,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.fft import irfft, rfft
 from scipy.linalg import block_diag
-from scipy.signal import fftconvolve
 
 from ..estimators.reference_body import DEFAULT_RADIUS, body_coordinates
 from ..inertia import Array, is_consistent, phi_from_body
@@ -75,7 +75,7 @@ def equivalent_white_noise(residual: Array, least: Array) -> Array:
     integrated autocorrelation time, ``1 + 2 sum rho``, summed until its first pair of lags that is
     not positive (Geyer 1992)."""
     n = len(residual)
-    covariance = fftconvolve(residual, residual[::-1], axes=0)[n - 1:]
+    covariance = irfft(np.square(np.abs(rfft(residual, 2 * n, axis=0))), axis=0)[:n]
     power = np.maximum(covariance[0], np.finfo(float).tiny)
     rho = covariance / power
     pairs = rho[:-1:2][:n // 2] + rho[1::2][:n // 2]

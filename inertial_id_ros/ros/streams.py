@@ -27,7 +27,7 @@ from ..compensation.live import BLEND, Compensation
 from ..errors import InvalidSetting
 from ..identify.identifier import Identifier
 from ..inertia import body_from_phi
-from ..io.decoding import READERS, Reader
+from ..io import decoding
 from ..io.inputs import JOINT_STATES, WRENCH, InputTopic, JointStates, Wrenches, input_topics
 from ..motion.causal import MotionNow
 from ..settings import Settings
@@ -169,12 +169,12 @@ class IoThread:
     def _compensate(self, topic: InputTopic, data: bytes) -> None:
         """Publish what follows from a serialised message; the worker reports damaged ones."""
         try:
-            samples = READERS[topic](Reader(data))
+            samples = decoding.read(topic, data)
         except (KeyError, ValueError):  # it holds no samples, or is damaged
             return
-        for kind, stamp, labels, rows in samples:
+        for kind, stamp, labels, row in samples:
             if kind is Wrenches:
-                if (out := self._live.compensate(stamp, labels[0], rows[0])) is None:
+                if (out := self._live.compensate(stamp, labels[0], row)) is None:
                     continue
                 message = WrenchStamped()  # parts that are made first would take twice as long
                 self._header = message.header
@@ -185,9 +185,9 @@ class IoThread:
             elif (motion := self._live.motion) is None:
                 continue
             elif kind is JointStates:
-                motion.update(stamp, labels[0], rows[0])
+                motion.update(stamp, labels[0], row)
             else:
-                motion.update_pose(stamp, labels[1].lstrip("/"), np.array(rows[0]))
+                motion.update_pose(stamp, labels[1].lstrip("/"), np.array(row))
 
     def _publish_state(self, end: str = "") -> None:
         """Publish what is removed: when it changes and once a second; end: why it is the last."""
