@@ -87,15 +87,14 @@ def run(task: Task, sensor: str, motion: str) -> Row:
             found = arm.solve()
             if not isinstance(found, Estimate):
                 continue
-            known = knowledge.revised(found.phi, found.phi_covariance)
-            for name, goal in goals(known.phi).items():
+            for name, goal in goals(found.phi).items():
                 if name not in times and _share(found, goal).max() <= 1.0:
                     times[name] = arm.time - _BEFORE
                     times.setdefault("moving", moving + arm.time - begun)
         moving += min(trajectory.duration, arm.time - begun)
         knowledge = way.knowledge_after(knowledge)
         if isinstance(found, Estimate):
-            knowledge = knowledge.revised(found.phi, found.phi_covariance)
+            knowledge = knowledge._replace(phi=found.phi)
     seen = look_at(np.concatenate(arm.joints), task)
     report = report_from_phi(task.payload.phi)
     truth = 2.0 * goals(task.payload.phi)["all"] / np.repeat(

@@ -7,7 +7,7 @@ import math
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
@@ -162,6 +162,21 @@ def parse_yaml(text: str) -> Any:
         return yaml.load(text, _Loader)
     except Exception as error:  # of any kind, as of what looks like a date and is none
         raise DamagedFile(f"it is not valid YAML: {' '.join(str(error).split()):.250}") from None
+
+
+def assignments(texts: Iterable[str], known: Sequence[str] = ()) -> dict[str, Any]:
+    """Values by name, of texts NAME=VALUE that --set gives; known: all names (empty: any; raises
+    InvalidSetting)."""
+    out = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or name not in (known or [name]):
+            raise InvalidSetting(f"--set {text[:200]}: expected NAME=VALUE {', '.join(known)}")
+        try:
+            out[name] = parse_yaml(value) if value else ""
+        except DamagedFile as error:
+            raise InvalidSetting(f"--set {text[:200]}: {error}") from error
+    return out
 
 
 def read_yaml(path: Path, what: str) -> Any:

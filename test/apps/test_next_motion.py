@@ -11,6 +11,7 @@ import trimesh
 import yaml
 from scipy.interpolate import BPoly
 
+from inertial_id_ros.apps.excitation import motions as planned
 from inertial_id_ros.apps.excitation.arm import Arm, box_obstacle, floor, obstacle
 from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner, violations
@@ -70,17 +71,20 @@ def test_three_motions_identify_more_than_the_published_sinusoid_in_the_same_tim
     assert missing[0] < 0.5 * missing[1]
 
 
-def test_no_corner_of_the_payload_is_faster_than_allowed_by_mujoco(motions):
-    peak = max(corners(BOX, *motion.sample(np.arange(0.0, motion.duration, 0.002))[:2]).max()
-               for motion in motions)
-    assert 0.15 < peak <= LIMITS.link_speed
+def test_no_corner_of_the_payload_is_faster_than_allowed_and_turns_keep_their_speed_by_mujoco(
+        arm, motions):
+    turn = START_POSE + np.outer([0.0, 1.5], np.eye(6)[3])
+    turn = planned.moves(turn, planned.shortest_moves(arm, LIMITS, turn))
+    *others, speed = (corners(BOX, *motion.sample(np.arange(0.0, motion.duration, 0.002))[:2])
+                      for motion in (*motions, turn))
+    assert 0.15 < np.concatenate(others).max() <= LIMITS.link_speed
+    assert 0.97 * LIMITS.link_speed < np.median(speed) <= speed.max() <= LIMITS.link_speed
 
 
 @pytest.mark.parametrize(("limits", "words"), [
     ({"link_speed": 0.1}, "m/s, and may be 0.1"), ({"joint_speed": 0.2}, "speed of wrist"),
-    ({"joint_acceleration": 0.5}, "acceleration of wrist"),
-    ({"share": 0.05}, "torque of"), ({"clearance": 0.2}, "would come within"),
-])
+    ({"joint_acceleration": 0.5}, "acceleration of wrist"), ({"share": 0.05}, "torque of"),
+    ({"clearance": 0.2}, "would come within")])
 def test_the_check_names_each_limit_that_a_motion_exceeds(arm, motions, limits, words):
     found = violations(arm, motions[0], START_POSE, MotionLimits(**limits))
     assert any(words in problem for problem in found)
@@ -222,7 +226,6 @@ def test_without_meshes_no_motion_is_planned(meshes: None, name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-PERIOD = 8.0
 WIDE = MotionLimits(range=np.inf)
 NAMES = Scenario().arm.joint_names
 START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
@@ -231,12 +234,12 @@ START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
 @pytest.mark.slow
 def test_a_series_for_a_robot_keeps_its_limits_and_returns_to_its_start() -> None:
     arm = Arm(URDF, "tool0")
-    motion = robot_motion(arm, WIDE, START_POSE, PERIOD)
-    assert violations(arm, motion, START_POSE, WIDE) == () and motion.duration == PERIOD
+    motion = robot_motion(arm, WIDE, START_POSE, 8.0)
+    assert violations(arm, motion, START_POSE, WIDE) == () and motion.duration == 8.0
     np.testing.assert_allclose(motion.positions[[0, -1]], [START_POSE, START_POSE], atol=1e-9)
     assert (np.ptp(motion.positions, axis=0) > 0.1).all()
     base = structural_base_parameters(arm).independent
-    rows = arm.regressor(*motion.sample(np.arange(0.1, PERIOD, 0.1)))[:, :, base]
+    rows = arm.regressor(*motion.sample(np.arange(0.1, 8.0, 0.1)))[:, :, base]
     assert np.linalg.matrix_rank(rows.reshape(-1, len(base))) == len(base)
     slopes = np.gradient(motion.positions, motion.stamps, axis=0)[5:-5]
     np.testing.assert_allclose(slopes, motion.velocities[5:-5], atol=1e-3)
@@ -250,9 +253,9 @@ def urdf(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_the_file_holds_the_motion_of_every_joint(urdf: str, tmp_path: Path) -> None:
-    assert main([urdf, "--frame", "ft_sensor", START, "--duration", "4",
-                 "--payload-box", "0.1,0.1,0.1,0,0,0.05", "--trajectory",
-                 str(tmp_path / "a.yaml")]) == 0
+    assert main([urdf, "--frame", "ft_sensor", START, "--duration", "4", "--set",
+                 "wrench.sensor=ur_e_series", "--payload-box", "0.1,0.1,0.1,0,0,0.05",
+                 "--trajectory", str(tmp_path / "a.yaml")]) == 0
     tree = yaml.safe_load((tmp_path / "a.yaml").read_text())
     assert tree["joint_names"] == list(NAMES)
     t = np.array([p["time_from_start"]["sec"] + 1e-9 * p["time_from_start"]["nanosec"]
@@ -271,21 +274,18 @@ def test_the_file_holds_the_motion_of_every_joint(urdf: str, tmp_path: Path) -> 
     (["--frame", "ft_sensor", "--start=0,1"], "--start"),
     (["--frame", "ft_sensor", "--duration", "-1"], "--duration"),
     (["--frame", "ft_sensor", START, "--duration", "0.7"], "--duration"),
-    (["--frame", "base_link"], "base_link"),
+    (["--frame", "base_link"], "base_link"), (["--frame", "ft_sensor", "--set", "a=1"], "'a'"),
     (["--frame", "ft_sensor", START, "--duration", "2", "--trajectory", "/nowhere/a.yaml"],
      "/nowhere"),
     (["--frame", "ft_sensor", START, "--floor", "2"], "floor"),
-    (["--frame", "ft_sensor", START, "--keep-out", "1,1,1,0.4,0,0.5"], "keep-out box 1"),
-])
-def test_a_request_that_cannot_be_carried_out_is_one_sentence(
-        urdf: str, words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (["--frame", "ft_sensor", START, "--keep-out", "1,1,1,0.4,0,0.5"], "keep-out box 1")])
+def test_a_request_that_cannot_be_carried_out_is_one_sentence(urdf, words, said, capsys):
     assert main([urdf, *words]) == 2
     error = capsys.readouterr().err
     assert error.startswith("error: ") and said in error and error.count("\n") == 1
 
 
-def test_a_robot_is_planned_for_with_all_its_joints(
-        urdf: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_robot_is_planned_for_with_all_its_joints(urdf, capsys):
     assert main([urdf, "--frame", "tool0", "--for", "robot", START, "--duration", "2"]) == 0
     said = capsys.readouterr().out
     assert all(f"\n{name}: from " in said for name in NAMES)

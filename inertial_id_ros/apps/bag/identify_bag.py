@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...cli import NO_ESTIMATE, NOT_IDENTIFIED, OK, Parser, exit_status, numbers
-from ...errors import DamagedFile, InvalidSetting
+from ...errors import InvalidSetting
 from ...estimate import Estimate
 from ...io import files
 from ...model.tool import save_tool, tool_from_estimate
@@ -123,16 +123,8 @@ def settings_of(args: argparse.Namespace) -> Settings:
                                  f"{tree!r:.200}")
         changes = {name: value for name, value in flatten(tree).items()
                    if not name.startswith(NODE_PARAMETERS)}
-    for text in args.assignments:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise InvalidSetting(f"--set {text}: write NAME=VALUE, e.g. estimator.rate=5")
-        try:
-            changes[name] = files.parse_yaml(value) if value else ""
-        except DamagedFile as error:
-            raise InvalidSetting(f"--set {text[:200]}: {error}") from error
-    changes |= {name: value for name, value in vars(args).items()
-                if "." in name and value is not None}
+    changes |= files.assignments(args.assignments) | {
+        name: value for name, value in vars(args).items() if "." in name and value is not None}
     kind, colon, rest = (args.shape or "").partition(":")
     if colon and kind in PRIMITIVES:  # which bounds the object
         sizes, _, center = rest.partition("@")

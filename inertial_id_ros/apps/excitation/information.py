@@ -31,7 +31,11 @@ ENOUGH = 0.8  # of the wanted standard deviation: beyond that nothing is gained
 
 
 class Knowledge(NamedTuple):
-    """What is known of a payload, as a Gaussian about phi, and the sensor that measures it."""
+    """What is known of a payload, as a Gaussian about phi, and the sensor that measures it.
+
+    It is that of motions alone: an estimate corrects phi, and what it doubts for other reasons
+    (a cable that may be there) is not to be learnt from small motions, one after the other.
+    """
 
     phi: Array  # (10,) most probable
     information: Array  # (10, 10)
@@ -45,13 +49,6 @@ class Knowledge(NamedTuple):
         ball = phi_from_body(mass, [0.0, 0.0, 0.1], 2.0 * mass * 0.06**2 * np.eye(3))
         unit = np.linalg.inv(mass * body_coordinates(ball / mass).to_phi)
         return cls(ball, unit.T @ unit, settings.wrench)
-
-    def revised(self, phi: Array, covariance: Array) -> "Knowledge":
-        """What is known once an estimate phi (10,) with its covariance (10, 10) is there; it tells
-        nothing where it is not determined."""
-        if not np.isfinite(covariance).all() or np.linalg.eigvalsh(covariance)[0] <= 0.0:
-            return self
-        return self._replace(phi=phi, information=np.linalg.inv(covariance))
 
     def sigma(self) -> Array:
         """Standard deviations (10,) of mass, centre of mass, and inertia about it."""

@@ -1,9 +1,9 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Moves from rest to rest: their limits, what a trajectory violates, and the next motion.
 
-Between two poses the path is straight in joint space, and its progress the quintic from rest to
-rest, which no controller changes that interpolates as joint_trajectory_controller does. None is so
-short that the low-pass of the pipeline would remove what it identifies.
+Between two poses the path is straight in joint space. The speed on it rises in a ramp, stays, and
+falls: where a bias drifts, information grows with the square of the speed. No ramp is so short that
+the low-pass of the pipeline would remove what it identifies.
 
 The next motion is that of many candidates which gains most information per second: random moves
 around the present pose, single ones; a few to and fro; and swings, which first go to a pose and
@@ -24,11 +24,10 @@ from .information import Knowledge
 
 COBOT_SPEED = 0.25  # m/s, the reduced speed beside people (ISO 10218-1)
 POINTS = 0.02  # s between points of a trajectory
-TIMES = np.linspace(0.0, 1.0, 11)  # along a move, at which its speed is found
-PROGRESS, PACE = TIMES**3 * (10.0 - 15.0 * TIMES + 6.0 * TIMES**2), 30.0 * (TIMES * (1 - TIMES))**2
+NODES = np.linspace(0.0, 1.0, 11)  # along a move, at which its speed is found
 PEAK = 1.02  # for a peak between two of them
-PEAK_ACCELERATION = 10.0 / np.sqrt(3.0)  # of the quintic of duration and height 1
-SHORTEST = 0.8  # s, of a move
+RAMP = 0.4  # s, at both ends of a move, whose speed is 3 x^2 - 2 x^3 of that between them
+SHORTEST = 2.0 * RAMP  # s, of a move
 SMALLEST = np.radians(0.5)  # a joint that turns by less is left out of the words
 ANGLE = np.radians(18.0)  # to either side of a wiggle
 SLOW = 1.1  # s at least, of a move of a wiggle: accelerations hardly count then
@@ -62,8 +61,15 @@ class MotionLimits(NamedTuple):
 
 def moves(poses: Array, durations: Array) -> Trajectory:
     """Moves of all joints from pose to pose (k + 1, joints), at rest in each, of durations (k,)
-    [s]."""
-    return Trajectory(np.append(0.0, np.cumsum(durations)), poses, 0.0 * poses, 0.0 * poses)
+    [s]; points are the poses, and the ends of the ramps between them."""
+    ends, speed = np.cumsum(durations), np.diff(poses, axis=0) / (durations - RAMP)[:, None]
+    risen = ends - durations + RAMP
+    stamps = np.stack([risen, np.maximum(ends - RAMP, risen), ends], axis=1)
+    q, dq = np.repeat(poses, 3, axis=0)[2:], np.repeat(0.0 * poses, 3, axis=0)[2:]
+    dq[1::3] = dq[2::3] = speed
+    q[1::3] += 0.5 * RAMP * speed - np.diff(poses, axis=0)
+    q[2::3] -= 0.5 * RAMP * speed
+    return Trajectory(np.append(0.0, stamps), q, dq, 0.0 * dq)
 
 
 def points_for_controller(arm: Arm, motion: Trajectory) -> Trajectory:
@@ -82,14 +88,13 @@ def shortest_moves(arm: Arm, limits: MotionLimits, poses: Array, least: float = 
     all limits of speed and acceleration."""
     step = np.diff(poses, axis=-2)[..., None, :]
     q, dq = (part.reshape(-1, poses.shape[-1]) for part in np.broadcast_arrays(
-        poses[..., :-1, None, :] + PROGRESS[:, None] * step, PACE[:, None] * step))
+        poses[..., :-1, None, :] + NODES[:, None] * step, step))
     reach = arm.link_speed(q, dq).reshape(*step.shape[:-2], -1).max(axis=-1)
-    length = np.abs(step[..., 0, :])
-    allowed = np.minimum(limits.joint_speed, limits.share * arm.speed)
-    return np.maximum.reduce([
-        np.full(reach.shape, least), PEAK * reach / limits.link_speed,
-        (PACE.max() * length / allowed).max(axis=-1),
-        np.sqrt(PEAK_ACCELERATION * length / limits.joint_acceleration).max(axis=-1)])
+    allowed = np.minimum(min(limits.joint_speed, limits.joint_acceleration * RAMP / 1.5),
+                         limits.share * arm.speed)
+    return RAMP + np.maximum.reduce([
+        np.full(reach.shape, least - RAMP), PEAK * reach / limits.link_speed,
+        (np.abs(step[..., 0, :]) / allowed).max(axis=-1)])
 
 
 def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) -> tuple[str, ...]:
@@ -107,10 +112,9 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
         return (f"the trajectory starts {away.max():.3f} rad from where "
                 f"{arm.chain[int(np.argmax(away))]} is",)
     t = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / STEP)) + 1)
-    state = np.zeros((3, len(t), len(pose)))
+    q, dq, ddq = state = np.zeros((3, len(t), len(pose)))
     state[0] = pose
     state[:, :, arm.moving] = motion.sample(t)
-    q, dq, ddq = state
     found = [f"{what} {name} would be {value:.3g} {unit}, and may be {limit:.3g}"
              for what, unit, values, allowed in (
                  ("speed of", "rad/s", dq, np.minimum(limits.share * arm.speed,
@@ -121,10 +125,9 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
                   np.full_like(pose, limits.link_speed)))
              for name, value, limit in zip(arm.joint_names, np.abs(values).max(axis=0), allowed,
                                            strict=True) if value > ROUNDING * limit]
-    for k, name in enumerate(arm.joint_names):
-        if (q[:, k] < arm.lower[k]).any() or (q[:, k] > arm.upper[k]).any():
-            found.append(f"{name} would leave its range of {arm.lower[k]:.3f} to "
-                         f"{arm.upper[k]:.3f} rad")
+    found += [f"{arm.joint_names[k]} would leave its range of {arm.lower[k]:.3f} to "
+              f"{arm.upper[k]:.3f} rad"
+              for k in np.flatnonzero(((q < arm.lower) | (q > arm.upper)).any(axis=0)).tolist()]
     if not found:
         # Between two samples each shape moves by no more than its speed times half the time.
         margin = limits.clearance + limits.link_speed * STEP
@@ -145,8 +148,7 @@ class MotionPlanner:
         self._rng = np.random.default_rng(seed)
         self._lower = np.maximum(arm.lower + SLACK, home - limits.range)
         self._upper = np.minimum(arm.upper - SLACK, home + limits.range)
-        still = np.tile(home[arm.moving], (2, 1))
-        rest = Trajectory(np.array([0.0, 0.1]), still, 0.0 * still, 0.0 * still, arm.chain)
+        rest = moves(np.tile(home[arm.moving], (2, 1)), np.array([SHORTEST]))
         if problems := violations(arm, rest, home, limits):
             raise InvalidData(f"no motion can start here: {problems[0]}")
 

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from ...cli import OK, Parser, exit_status, numbers
 from ...errors import InvalidData, InvalidSetting
 from ...inertia import Array
-from ...io.files import user_path, write_atomically
+from ...io.files import assignments, user_path, write_atomically
 from ...motion.robot import read_description
 from ...robot.base_parameters import structural_base_parameters
 from ...robot.least_squares import description_reference
@@ -51,6 +51,8 @@ def make_parser() -> argparse.ArgumentParser:
     add("--duration", type=within(0.5, math.inf), default=10.0, metavar="S", help="default: 10 s")
     add("--payload-mass", type=within(1e-3, math.inf), default=1.0, metavar="KG",
         help="that is expected (default: %(default)s)")
+    add("--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
+        help="any setting, e.g. of the sensor that measures the payload wrench.sensor=ur_e_series")
     add_limits(add, math.inf)
     add("--trajectory", metavar="OUT", type=Path,
         help="write a trajectory_msgs/JointTrajectory as YAML, for ros2 topic pub")
@@ -84,9 +86,7 @@ def within(low: float, high: float) -> Callable[[str], float]:
 
 def box_corners(text: str) -> Array:
     """The type of an option that is a box, by lengths and centre: corners (2, 3) [m]."""
-    values = np.array([float(word) for word in text.split(",")])
-    if len(values) != 6:
-        raise argparse.ArgumentTypeError(f"{text}: expected six numbers sx,sy,sz,cx,cy,cz")
+    values = np.array(numbers(f"box {text}", text, "six numbers sx,sy,sz,cx,cy,cz", 6))
     return values[3:] + np.outer([-0.5, 0.5], values[:3])
 
 
@@ -98,17 +98,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(options: argparse.Namespace) -> int:
     """Plan, write the file, report; returns the exit status (raises InertialIdError)."""
     is_payload = options.goal == "payload"
-    known = Knowledge.usual(Settings(), options.payload_mass)
+    settings = Settings().replace(assignments(options.assignments))
+    known = Knowledge.usual(settings, options.payload_mass)
     arm = Arm(read_description(user_path(options.urdf)), options.frame, options.payload_box,
               known.phi if is_payload else None,
               numbers(f"--gravity {options.gravity}", options.gravity, "three numbers", 3),
               options.keep_out)
     if not arm.chain:
         raise InvalidSetting(f"no joint moves --frame '{arm.frame}'")
-    start = np.zeros(len(arm.joint_names))
-    if options.start:
-        start = np.array(numbers(f"--start {options.start}", options.start, "positions of "
-                                 + ", ".join(arm.joint_names), len(arm.joint_names)))
+    text = options.start or ",".join("0" for _ in arm.joint_names)
+    start = np.array(numbers(f"--start {text}", text, "positions of " + ", ".join(arm.joint_names),
+                             len(arm.joint_names)))
     limits = MotionLimits(link_speed=options.link_speed, range=np.inf)
     if is_payload:
         planner = MotionPlanner(arm, limits, start, known, 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...cli import NO_ESTIMATE, OK, Parser, exit_status, names, numbers
-from ...errors import DamagedFile, InvalidModel, InvalidSetting, printable
+from ...errors import InvalidModel, InvalidSetting, printable
 from ...io import files
 from ...motion.robot import read_description
 from ...robot import METHODS, TERMS, RobotRequest, check_base_parameters, save_robot
@@ -134,15 +134,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
 def _request(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
     """The topic, and what else the command line asks for, by field of `RobotRequest` (raises
     InvalidSetting)."""
-    known, given = (_TOPIC, *_SETTINGS), dict[str, Any]()
-    for text in args.settings:
-        name, sign, value = text.partition("=")
-        if not sign or name not in known:
-            raise InvalidSetting(f"--set {text}: expected NAME=VALUE, of {', '.join(known)}")
-        try:
-            given[name] = files.parse_yaml(value)
-        except DamagedFile as error:
-            raise InvalidSetting(f"--set {text}: {error}") from error
+    given = files.assignments(args.settings, (_TOPIC, *_SETTINGS))
     if "gain_error" in given and not args.gains:
         raise InvalidSetting("gain_error is that of the gains that --gains gives")
     topic, options = given.pop(_TOPIC, None), vars(args)

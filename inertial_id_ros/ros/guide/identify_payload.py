@@ -133,7 +133,7 @@ class Session:
             if self.options.motion:
                 planner = self.robot.planner
                 if known is not None:
-                    planner.known = planner.known.revised(known.phi, known.phi_covariance)
+                    planner.known = planner.known._replace(phi=known.phi)
                 self._move(planner.next_motion(
                     self.robot.pose, self.options.wanted.sigma(planner.known.phi)))
             else:
