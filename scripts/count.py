@@ -1,8 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Prints how large the project is; exit status 1 where a number exceeds `pyproject.toml`.
 
-The numbers of `[tool.counts]` there only go down. Core: the packages and modules in `CORE`; from
-the moment on that the old core is gone, nothing else of the kind is there.
+The numbers of `[tool.counts]` there only go down. Core: the packages and modules in `CORE`; apps:
+those in `APPS`; ros: all others, the node with targets, exports, messages and entry points.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NAME = "inertial_id_ros"
 CORE = ("samples", "motion", "model", "explain", "detect", "identify", "estimators", "compensation",
         "geometry", "settings", "kinds.py", "estimate.py", "inertia.py", "errors.py", "api.py")
+APPS = ("apps", "robot")
 PLAIN = (0, 1, 2, 3, 6, 10)  # sizes and shapes rather than choices
 Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 Other = (ast.AugAssign, ast.AnnAssign)
@@ -94,7 +95,10 @@ def count() -> dict[str, int]:
     """Every number by its name."""
     package = [f for f in (ROOT / NAME).rglob("*.*") if "__pycache__" not in f.parts
                and f.suffix in (".py", ".yaml", ".html", ".jinja")]
-    core = [f for f in package if f.relative_to(ROOT / NAME).parts[0] in CORE]
+    groups: dict[str, list[Path]] = {"core": [], "apps": [], "ros": []}
+    for file in package:
+        part = file.relative_to(ROOT / NAME).parts[0]
+        groups["core" if part in CORE else "apps" if part in APPS else "ros"].append(file)
     trees = {f: ast.parse(f.read_text(encoding="utf-8")) for f in package if f.suffix == ".py"}
     long = [node.end_lineno - node.lineno + 1 for tree in trees.values() for node in ast.walk(tree)
             if isinstance(node, Function) and node.end_lineno is not None]
@@ -102,9 +106,10 @@ def count() -> dict[str, int]:
     pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
     return {
         "package_lines": lines(package), "package_files": len(package),
-        "core_lines": lines(core), "core_files": len(core),
-        "core_tuned_numbers": sum(tuned(trees[f]) for f in core if f in trees),
-        "data_sheet_numbers": sum(sheets(trees[f]) for f in core if f in trees),
+        **{f"{name}_lines": lines(some) for name, some in groups.items()},
+        **{f"{name}_files": len(some) for name, some in groups.items()},
+        "core_tuned_numbers": sum(tuned(trees[f]) for f in groups["core"] if f in trees),
+        "data_sheet_numbers": sum(sheets(trees[f]) for f in groups["core"] if f in trees),
         "test_lines": lines(list((ROOT / "test").rglob("*.py"))),
         "benchmark_lines": lines(list((ROOT / "benchmarks").rglob("*.py"))),
         "doc_pages": len(pages),
