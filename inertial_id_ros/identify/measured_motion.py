@@ -12,7 +12,7 @@ from ..geometry.shape import Shape
 from ..io.fields import as_rotations, as_rows, as_stamps
 from ..kinds import made, with_findings
 from ..model.history import History
-from ..motion.frames import quaternions_of
+from ..motion.frames import without_jumps
 from ..motion.motion import Motion
 from ..motion.track import Track
 from ..samples.ring import FEW, SECOND, Ring
@@ -52,7 +52,8 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
         return NoEstimate(int(times[-1]) if n else 0, frame, f"the motion holds {n} samples; at "
                           f"least {FEW} are needed")
     track = Track(Ring(13), are_positions=False)
-    track.ring.push(times, np.hstack([quaternions_of(Rotation.from_matrix(axes)), *moving]))
+    track.ring.push(times, np.hstack([
+        without_jumps(Rotation.from_matrix(axes).as_quat()), *moving]))
     number, value, rate, _ = track.advance(finished=True)
     m, seconds = len(number), 1e-9 * float(times[-1] - times[0] + SECOND)
     history = History(seconds)

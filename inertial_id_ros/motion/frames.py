@@ -21,12 +21,11 @@ from .track import MEASURED, STEP, Track, advance_together
 SHIFT = 0.005  # m and rad: less is no other place
 
 
-def quaternions_of(turns: Rotation) -> Array:
-    """Quaternions x, y, z, w (n, 4) of rotations, without jumps of their sign."""
-    quaternion = turns.as_quat()
-    turned = np.einsum("ni,ni->n", quaternion[1:], quaternion[:-1]) < 0.0
-    return np.asarray(quaternion * np.cumprod(
-        np.where(np.r_[False, turned], -1.0, 1.0))[:, None])
+def without_jumps(quaternions: Array) -> Array:
+    """The same orientations (n, 4) without jumps of their sign."""
+    sign = np.ones(len(quaternions))
+    sign[1:][(quaternions[1:] * quaternions[:-1]).sum(axis=1) < 0.0] = -1.0
+    return quaternions * sign.cumprod()[:, None]
 
 
 def place_of(translation: ArrayLike, quaternion: ArrayLike) -> pin.SE3:
@@ -98,12 +97,13 @@ class Frames(dict[str, Edge]):
             self[child] = Edge(parent, track=track, joint=Joint(child, pin.SE3.Identity()))
             self.version += 1
         ring, size = track.ring, np.linalg.norm(poses[:, 3:], axis=1)
-        good = np.isfinite(poses).all(1) & (size > 0.0)
+        good = np.isfinite(poses.sum(axis=1)) & (size > 0.0)
         ring.counts["invalid"] += int((~good).sum())
         if good.any():
-            rows = np.vstack([ring.rows[-1:], poses[good]])
-            rows[:, 3:] = quaternions_of(Rotation.from_quat(rows[:, 3:]))
-            ring.push(stamps[good], rows[-int(good.sum()):])
+            rows = np.concatenate([ring.rows[-1:], poses[good]])
+            rows[-len(size[good]):, 3:] /= size[good, None]
+            rows[:, 3:] = without_jumps(rows[:, 3:])
+            ring.push(stamps[good], rows[-len(size[good]):])
 
     @property
     def fixed(self) -> "Frames":

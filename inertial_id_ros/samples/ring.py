@@ -117,7 +117,9 @@ class Ring(Columns):
         if len(good) > len(stamps):
             self.counts["invalid"] += len(good) - len(stamps)
         while k < len(stamps):
-            step = np.diff(stamps[k:], prepend=self.newest if len(self) else stamps[k] - 1)
+            step = stamps[k:].copy()
+            step[1:] -= stamps[k:-1]
+            step[0] -= self.newest if len(self) else step[0] - 1
             wrong = (step <= 0) | (step > JUMP_NS)
             some = int(np.argmax(wrong)) if wrong.any() else len(step)  # just follow the newest
             if not some and abs(int(step[0])) > JUMP_NS:
