@@ -90,7 +90,7 @@ class Identifier:
         """
         out: list[Outcome] = []
         batches, self.waiting = [*self.waiting, *batches], []
-        for part in list(split_by_time(batches, BATCH)) or [[]]:
+        for part in split_by_time(batches, BATCH):
             for samples in part:
                 self.streams.add(samples)
             out += self._advance()

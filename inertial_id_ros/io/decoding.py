@@ -20,6 +20,8 @@ ENTRIES = PARAMETER_NAMES[4:]
 INERTIA = tuple(f"inertia.{entry}" for entry in ENTRIES)
 Interfaces = dict[tuple[str, str], float]  # numbers by joint or sensor, and interface
 Numbers = tuple[float, ...]
+# Kind, place of the stamp, labels, and places of the rows of arrays, in a message.
+Sample = tuple[Callable[..., Samples], slice, tuple[Any, ...], tuple[slice, ...]]
 
 
 class Reader:
@@ -58,16 +60,8 @@ class Reader:
             raise ValueError("a text that does not end")
         return str(given[:-1], "utf-8")
 
-    def texts(self) -> tuple[str, ...]:
-        """A sequence of texts."""
-        return tuple([self.text() for _ in range(self.count())])
-
-    def stamp(self) -> slice:
-        """Where a stamp is."""
-        return self.place(8, 4)
-
     def doubles(self, count: int) -> slice:
-        """Where so many doubles are, of which none are not aligned."""
+        """Where so many doubles are; none are not aligned."""
         return self.place(8 * count, 8 if count else 1)
 
 
@@ -76,33 +70,20 @@ def text(data: bytes) -> str:
     return Reader(data).text()
 
 
-class Sample(NamedTuple):
-    """One sample: kind of `Samples`, where its stamp is, labels, and where the rows of its arrays
-    are."""
-
-    kind: Callable[..., Samples]
-    stamp: slice
-    labels: tuple[Any, ...]
-    rows: tuple[slice, ...]
-
-
-def _count(doubles: slice) -> int:
-    return (doubles.stop - doubles.start) // 8
-
-
 def _wrench(reader: Reader) -> list[Sample]:
-    return [Sample(Wrenches, reader.stamp(), (reader.text(),), (reader.doubles(6),))]
+    return [(Wrenches, reader.place(8, 4), (reader.text(),), (reader.doubles(6),))]
 
 
 def _joint_state(reader: Reader) -> list[Sample]:
-    stamp, _frame, names = reader.stamp(), reader.text(), reader.texts()
+    stamp, _frame = reader.place(8, 4), reader.text()
+    names = tuple([reader.text() for _ in range(reader.count())])
     positions, _speeds, efforts = [reader.doubles(reader.count()) for _ in range(3)]
-    rows = (positions, efforts) if _count(efforts) == len(names) else (positions,)
-    return [Sample(JointStates, stamp, (names,), rows)]
+    is_whole = efforts.stop - efforts.start == 8 * len(names)
+    return [(JointStates, stamp, (names,), (positions, efforts) if is_whole else (positions,))]
 
 
 def _transforms(reader: Reader) -> list[Sample]:
-    return [Sample(Edges, reader.stamp(), (reader.text(), reader.text()), (reader.doubles(7),))
+    return [(Edges, reader.place(8, 4), (reader.text(), reader.text()), (reader.doubles(7),))
             for _ in range(reader.count())]
 
 
@@ -112,13 +93,13 @@ READERS = {inputs.WRENCH: _wrench, inputs.JOINT_STATES: _joint_state,
 
 
 def read(topic: InputTopic, data: bytes) -> list[tuple[Any, int, tuple[Any, ...], Numbers]]:
-    """Kind, stamp [ns], labels and first row of each sample in a message of a topic of `READERS`
-    (raises ValueError)."""
+    """The samples in one message of a topic of `READERS` (raises ValueError): kind, stamp [ns],
+    labels, first row."""
     reader, out = Reader(data), []
     for kind, stamp, labels, (row, *_) in READERS[topic](reader):
         seconds, nanoseconds = struct.unpack(reader.order + "iI", data[stamp])
         out.append((kind, seconds * SECOND + nanoseconds, labels,
-                    struct.unpack(f"{reader.order}{_count(row)}d", data[row])))
+                    struct.unpack(f"{reader.order}{(row.stop - row.start) // 8}d", data[row])))
     return out
 
 
@@ -155,7 +136,7 @@ def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | 
         for kind, stamp, labels, rows in samples:
             stamps, *values = (data[:, part].copy().view(reader.order + of)
                                for part, of in ((stamp, "i4"), *((row, "f8") for row in rows)))
-            streams.setdefault((kind, labels, *map(_count, rows)), []).append((
+            streams.setdefault((kind, labels, *(row.stop - row.start for row in rows)), []).append((
                 some, np.asarray(times)[some] if times is not None else
                 stamps @ [SECOND, 1], *(value.astype(float) for value in values)))
     out = []

@@ -104,7 +104,7 @@ def split_by_time(batches: Sequence[Samples], count: int) -> Iterator[list[Sampl
         np.concatenate(values) if isinstance(values[0], np.ndarray) else values[0]
         for values in zip(*some, strict=True)) for some in joined.values()]
     if sum(len(samples.stamps) for samples in streams) <= count:
-        yield from [[some for some in streams if len(some.stamps)]] * bool(streams)
+        yield [some for some in streams if len(some.stamps)]
         return
     bounds = np.sort(np.concatenate([samples.stamps for samples in streams]))[count::count]
     # Stamps may go back, as of a clock that was set: no sample is lost all the same.

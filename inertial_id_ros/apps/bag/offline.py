@@ -86,7 +86,7 @@ def _identify(recording: Recording, settings: Settings) -> Identification:
         for some in part:
             if isinstance(some, StatedPayload):
                 identifier.by_driver = some
-        for batch in list(split_by_time(samples, BATCH)) or [[]]:
+        for batch in split_by_time(samples, BATCH):
             keep(identifier.add_arrays(batch))
     keep(identifier.finish())
     findings, outcomes = found(), [item.outcome for item in history]

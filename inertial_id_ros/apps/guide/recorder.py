@@ -3,6 +3,7 @@
 
 import math
 from collections import Counter, deque
+from contextlib import suppress
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from ...errors import InertialIdError
 from ...identify.identifier import BATCH
 from ...io import inputs
-from ...io.decoding import READERS, decode, text
+from ...io.decoding import READERS, decode, read, text
 from ...io.files import user_path
 from ...io.inputs import InputTopic, JointStates, split_by_time
 from ...kinds import made
@@ -112,12 +113,13 @@ class Recorder:
         """The fields of `checks.Snapshot` about wrench, joints and motion of the sensor."""
         heard, ages, counts = self.read(), dict[str, float](), Counter[tuple[str, ...]]()
         for what, topic in (("wrench", inputs.WRENCH), ("joint states", inputs.JOINT_STATES)):
-            found = [(arrival, some) for arrival, data in self.messages[topic].copy()
-                     for some in decode(topic, [data]).samples]
-            counts.update(some.names for _, some in found if isinstance(some, JointStates))
+            found = list[tuple[Any, ...]]()
+            for arrival, data in self.messages[topic].copy():
+                with suppress(ValueError):  # it is damaged
+                    found += [(arrival, *some) for some in read(topic, data)]
+            counts.update(labels[0] for _, kind, _, labels, _ in found if kind is JointStates)
             if found:
-                ages[what] = 1e-9 * float(np.median([
-                    arrival - int(some.stamps[-1]) for arrival, some in found]))
+                ages[what] = 1e-9 * float(np.median([some[0] - some[2] for some in found]))
         streams, omega = heard.streams, heard.window.motion.omega
         # A driver of Universal Robots expresses its wrench about the TCP, and publishes that.
         tree, tcp, far = streams.tree(), f"{streams.frame}_controller", 0.0
