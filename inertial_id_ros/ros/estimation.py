@@ -88,6 +88,7 @@ class Estimation:
         self._newest: tuple[int, float] = (0, 0.0)
         self._stated = decoding.StateReader()
         self._seen = ""  # sentence of the outcome that was shown last
+        self._asked: Outcome = NoEstimate(0, "", "")  # the last that was not due
         self._published = time.monotonic()
 
     # ---- from any thread ------------------------------------------------------------------------
@@ -216,21 +217,20 @@ class Estimation:
 
     def solve(self) -> None:
         """Estimate with the samples so far, and publish: something was changed."""
-        outcome = self.identifier.solve()
+        self._asked = self.identifier.solve()
         if self.streams is not None:
             self.streams.update(self.identifier, self._frame)
-        self._show(outcome)
+        self._show(self._asked)
 
     def _show_changes(self) -> None:
         """Publish the identifier's outcome where it or its findings differ from what was published
-        last; an estimate that was asked for since, and is newer, stays, perhaps as stale."""
-        outcome, shown = self.identifier.outcome, self.outcome
+        last; one that was asked for since, and is no older, stays, perhaps as stale."""
+        outcome, asked = self.identifier.outcome, self._asked
         if isinstance(outcome, Estimate) and (
-                outcome.stamp_ns < shown.stamp_ns <= self.identifier.streams.newest):
-            # One that was not due was asked for since.
-            reason, outcome = outcome.stale_reason, shown
-            if isinstance(shown, Estimate) and reason and not shown.stale:
-                outcome = shown.as_stale(reason)
+                outcome.stamp_ns <= asked.stamp_ns <= self.identifier.streams.newest):
+            reason, outcome = outcome.stale_reason, asked
+            if isinstance(asked, Estimate) and reason and not asked.stale:
+                outcome = asked.as_stale(reason)
         names = {*self.notes, *(f.name for f in self.identifier.findings())}
         if payload_text(outcome) != self._seen or names != {f.name for f in self.findings_now}:
             self._show(outcome)

@@ -5,25 +5,12 @@ import json
 import os
 from contextlib import closing
 
+import node_client
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
-from node_client import (
-    NODE,
-    PARAMETERS,
-    all_numbers_nan,
-    com_of,
-    get_estimate,
-    get_parameters,
-    hears,
-    is_physical,
-    set_parameter,
-    stamp_of,
-    tensor_of,
-    wait_for_valid,
-    wait_until_all_is_used,
-)
+from node_client import NODE, PARAMETERS, com_of, get_estimate, hears, tensor_of, wait_for_valid
 from ros_process import Client, Robot, Stage, play_until, wait_until
 from shape_msgs.msg import SolidPrimitive
 from std_srvs.srv import Trigger
@@ -48,7 +35,7 @@ def identified(tmp_path_factory):
         plain = stage.client.listen(InertiaStamped, f"{NODE}/inertia", 10)
         stage.robot.play(6.0)
         play_until(stage.robot.play, lambda: hears(stage, lambda: plain))
-        wait_until_all_is_used(stage)
+        node_client.wait_until_all_is_used(stage)
         yield stage
 
 
@@ -59,7 +46,7 @@ def test_a_late_joiner_gets_the_last_estimate_and_it_is_the_truth(identified):
     message = got[0]
     assert message.valid
     truth = identified.robot.cobot.carried
-    assert is_physical(message.inertia)
+    assert node_client.is_physical(message.inertia)
     assert message.inertia.m == pytest.approx(truth.mass, rel=0.01)
     np.testing.assert_allclose(com_of(message.inertia), truth.com, atol=2e-3)
     size = np.abs(truth.inertia_com).max()
@@ -100,18 +87,18 @@ def test_the_service_gives_the_estimate_in_another_frame(identified):
     np.testing.assert_allclose(after, rotation @ before @ rotation.T,
                                atol=1e-2 * np.abs(before).max())
     assert there.parameters.bias == here.bias
-    assert is_physical(moved) and there.parameters.valid
+    assert node_client.is_physical(moved) and there.parameters.valid
 
 
 def test_an_unknown_frame_is_named_and_no_numbers_are_given(identified):
     response = get_estimate(identified, "nowhere")
     assert not response.success and "nowhere" in response.message
-    assert not response.parameters.valid and all_numbers_nan(response.parameters)
+    assert not response.parameters.valid and node_client.all_numbers_nan(response.parameters)
 
 
 def test_parameter_queries_give_the_same_as_the_topic(identified):
     message = wait_for_valid(identified)
-    mass, centre, inertia, sigma, valid, frame, stamp = get_parameters(
+    mass, centre, inertia, sigma, valid, frame, stamp = node_client.get_parameters(
         identified, *(f"payload.{n}" for n in (
             "mass", "com", "inertia", "sigma", "valid", "frame_id", "stamp")))
     i = message.inertia
@@ -122,7 +109,7 @@ def test_parameter_queries_give_the_same_as_the_topic(identified):
         i.ixx, i.ixy, i.ixz, i.iyy, i.iyz, i.izz] if is_known else [np.nan] * 6)
     np.testing.assert_allclose(np.square(sigma.double_array_value),
                                np.diag(message.covariance.reshape(10, 10)), rtol=1e-9)
-    assert stamp.integer_value == stamp_of(message)
+    assert stamp.integer_value == node_client.stamp_of(message)
 
 
 @pytest.mark.parametrize(("name", "value", "said"), [
@@ -133,19 +120,30 @@ def test_parameter_queries_give_the_same_as_the_topic(identified):
     ("use_sim_time", True, "use_sim_time"), ("payload.mass", 3.0, "payload.mass: read-only"),
 ])
 def test_a_bad_value_while_running_is_refused_with_its_name(identified, name, value, said):
-    before = get_parameters(identified, name)[0]
-    result = set_parameter(identified, name, value)
+    before = node_client.get_parameters(identified, name)[0]
+    result = node_client.set_parameter(identified, name, value)
     assert not result.successful and said in result.reason
-    assert get_parameters(identified, name)[0] == before
+    assert node_client.get_parameters(identified, name)[0] == before
 
 
-def test_a_setting_changed_while_running_takes_effect(identified):
+def test_a_setting_changed_while_running_takes_effect_and_lasts(identified):
+    """Also where the newest estimate that was due is of the same samples: each is, at 10 Hz."""
     got = identified.client.listen(InertialParameters, PARAMETERS)
-    for method in ("lmi", "density"):
-        assert set_parameter(identified, "estimator.method", method).successful
-        identified.client.spin_until(lambda name=method: got and got[-1].method == name)
-    assert set_parameter(identified, "estimator.rate", 8.0).successful
-    assert get_parameters(identified, "estimator.rate")[0].double_value == 8.0
+
+    def change(name, value, holds=lambda m: True):
+        assert node_client.set_parameter(identified, name, value).successful
+        for until in range(len(got) + 1, len(got) + 4):
+            identified.client.spin_until(
+                lambda until=until: len(got) >= until and holds(got[-1]))
+
+    change("estimator.rate", 10.0)
+    assert node_client.get_parameters(identified, "estimator.rate")[0].double_value == 10.0
+    identified.robot.play(0.5)
+    node_client.wait_until_all_is_used(identified)
+    change("load.reference_mass", 9.0, lambda m: not m.valid)
+    change("load.reference_mass", 0.0, lambda m: m.valid)
+    change("estimator.method", "lmi", lambda m: m.method == "lmi")
+    change("estimator.method", "density", lambda m: m.method == "density")
 
 
 def test_saving_writes_the_last_estimate(identified):
@@ -234,8 +232,8 @@ def test_each_wrench_comes_back_with_its_stamp_and_frame(compensated):
     wanted: list[int] = []
     compensated.robot.play(1.0, each=wanted.append)
     compensated.client.spin_until(
-        lambda: set(wanted) <= {stamp_of(m) for m in compensated.wrenches})
-    stamps = [stamp_of(m) for m in compensated.wrenches]
+        lambda: set(wanted) <= {node_client.stamp_of(m) for m in compensated.wrenches})
+    stamps = [node_client.stamp_of(m) for m in compensated.wrenches]
     assert stamps == sorted(set(stamps))
     late = compensated.wrenches[-100:]
     assert {m.header.frame_id for m in late} == {"ft_sensor"}
@@ -259,10 +257,10 @@ def test_no_wrench_is_lost_while_a_service_is_called_twenty_times_a_second(compe
             client.executor.spin_once(timeout_sec=0.0)
 
     compensated.robot.play(3.0, speed=1.0, each=each)
-    client.spin_until(lambda: stamp_of(compensated.wrenches[-1]) == wanted[-1] and (
+    client.spin_until(lambda: node_client.stamp_of(compensated.wrenches[-1]) == wanted[-1] and (
         sum(one.done() for one in asked) > 30))
     assert all(one.result().success for one in asked if one.done())
-    stamps = [stamp_of(message) for message in compensated.wrenches]
+    stamps = [node_client.stamp_of(message) for message in compensated.wrenches]
     assert stamps[stamps.index(wanted[0]):] == wanted
     client.node.destroy_client(service)
 
@@ -291,10 +289,10 @@ def test_the_wrench_is_silent_while_the_worker_hangs(compensated):
     since = compensated.robot.newest_ns
     play(0.5)
     assert hears(compensated, lambda: (
-        stamp_of(compensated.wrenches[-1]) <= since and not asked.done()))
+        node_client.stamp_of(compensated.wrenches[-1]) <= since and not asked.done()))
     file.write_text("")
-    play_until(play, lambda: hears(
-        compensated, lambda: asked.done() and stamp_of(compensated.wrenches[-1]) > since))
+    play_until(play, lambda: hears(compensated, lambda: (
+        asked.done() and node_client.stamp_of(compensated.wrenches[-1]) > since)))
 
 
 def test_a_reset_forgets_everything_until_new_data_come(compensated):
@@ -303,15 +301,16 @@ def test_a_reset_forgets_everything_until_new_data_come(compensated):
     got = client.listen(InertialParameters, PARAMETERS)
     plain = client.listen(InertiaStamped, f"{NODE}/inertia", 10)
     client.spin_until(lambda: not got[-1].valid)
-    assert all_numbers_nan(got[-1]) and got[-1].status
+    assert node_client.all_numbers_nan(got[-1]) and got[-1].status
     refused = get_estimate(compensated)
-    assert not refused.success and refused.message and all_numbers_nan(refused.parameters)
+    assert not refused.success and refused.message
+    assert node_client.all_numbers_nan(refused.parameters)
     assert not client.call(Save, f"{NODE}/save").success
     counts = len(got) + 3, len(plain)
     client.spin_until(lambda: len(got) >= counts[0])
     assert len(plain) == counts[1]  # nobody is given the forgotten payload
-    wait_until(lambda: not get_parameters(compensated, "payload.valid")[0].bool_value)
-    assert np.isnan(get_parameters(compensated, "payload.mass")[0].double_value)
+    wait_until(lambda: not node_client.get_parameters(compensated, "payload.valid")[0].bool_value)
+    assert np.isnan(node_client.get_parameters(compensated, "payload.mass")[0].double_value)
     client.spin_until(lambda: compensated.states[-1].mode == CompensationState.SILENT)
     silent, count = compensated.states[-1], len(compensated.wrenches)
     assert silent.reason and np.isnan(silent.inertia.m)
