@@ -65,11 +65,6 @@ class Reader:
         return self.place(8 * count, 8 if count else 1)
 
 
-def text(data: bytes) -> str:
-    """The content of a serialised std_msgs/String (raises ValueError)."""
-    return Reader(data).text()
-
-
 def _wrench(reader: Reader) -> list[Sample]:
     return [(Wrenches, reader.place(8, 4), (reader.text(),), (reader.doubles(6),))]
 

@@ -8,10 +8,10 @@ import time
 from concurrent.futures import wait
 from contextlib import suppress
 from datetime import datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rclpy.callback_groups import ReentrantCallbackGroup
 
 from inertial_id_ros.srv import Apply
 
@@ -45,16 +45,14 @@ class ApplyService:
         # That of this node alone: an undo must not reach another arm.
         self._file = node.files.own(FILE)
         self._running = threading.Lock()
-        offer(node, Apply, "apply", self._answer, ReentrantCallbackGroup())
+        offer(node, Apply, "apply", self._answer)
 
-    def _answer(self, request: Any, response: Any) -> str:
+    async def _answer(self, request: Any, response: Any) -> str:
         """An application that waited for another one would be sent when nobody expects it."""
-        if not self._running.acquire(blocking=False):
+        if self._running.locked():
             raise InvalidData("another application is under way; try again later")
-        try:
-            return self._carry_out(request, response)
-        finally:
-            self._running.release()
+        with self._running:
+            return await self._estimation.apply.answer(partial(self._carry_out, request, response))
 
     def _carry_out(self, request: Any, response: Any) -> str:
         """Plan, and if wanted send; what was or would be sent (raises InertialIdError)."""
@@ -104,7 +102,8 @@ class ApplyService:
         payload, evidence = self._saved(saved, target) if saved else self._newest(target)
         frame = target.frame(before).lstrip("/")
         if frame not in ("", payload.frame_id):
-            place, stamp = self._estimation.place(frame, payload.frame_id)
+            place, stamp = self._estimation.worker.call(
+                lambda: self._estimation.identifier.streams.tree().place(frame, payload.frame_id))
             if stamp is not None:
                 raise InvalidData(f"frame '{frame}' moves against '{payload.frame_id}'")
             payload = payload.in_frame(frame, np.array(place.rotation), np.array(

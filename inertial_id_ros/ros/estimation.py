@@ -9,10 +9,11 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, TypeVar
 
+from rclpy import task
 from rclpy.serialization import deserialize_message
 
 from ..errors import InertialIdError
@@ -26,7 +27,7 @@ from .program import message_type
 from .streams import IoThread
 
 T = TypeVar("T")
-PATIENCE = 20.0  # s that a service waits, in a thread of its own; much for a machine that is busy
+PATIENCE = 20.0  # s that a service waits; much for a machine that is busy
 # s of steady time without anything new after which an estimate is stale, so that a second holds
 # with the delay of the watchdog.
 STALE_AFTER = 0.8
@@ -37,10 +38,11 @@ LOOK = 0.1  # s between two looks at the time
 
 
 class Worker(ThreadPoolExecutor):
-    """A thread that runs jobs one after the other."""
+    """A thread of a name that runs jobs one after the other; wake: of an executor of coroutines."""
 
-    def __init__(self) -> None:
-        super().__init__(1, thread_name_prefix="worker")
+    def __init__(self, name: str, wake: Callable[[], None]) -> None:
+        super().__init__(1, thread_name_prefix=name)
+        self._wake = wake
         self._next: Future[None] | None = None
 
     def request(self, routine: Callable[[], None]) -> None:
@@ -54,28 +56,41 @@ class Worker(ThreadPoolExecutor):
         future = self.submit(job)
         try:
             return future.result(timeout)
-        except CancelledError:
-            why = "the node is shutting down"
         except FutureTimeout:
-            why = (f"busy with an estimate for {timeout:g} s; try again" if future.cancel() else
-                   f"not finished within {timeout:g} s; it goes on")
-        raise InertialIdError(why)
+            raise InertialIdError(
+                f"busy with an estimate for {timeout:g} s; try again" if future.cancel() else
+                f"not finished within {timeout:g} s; it goes on") from None
+
+    async def answer(self, job: Callable[[], T]) -> T:
+        """The same for a coroutine of the executor; a job that has begun in time is waited for."""
+        def begin() -> T:
+            if time.monotonic() > end:
+                raise InertialIdError(f"busy with an estimate for {PATIENCE:g} s; try again")
+            return job()
+
+        end, ended = time.monotonic() + PATIENCE, task.Future()
+        future = self.submit(begin)
+        future.add_done_callback(ended.set_result)
+        future.add_done_callback(lambda _: self._wake())
+        await ended
+        return future.result()
 
 
 class Estimation:
-    """See the module; `explain` makes a sentence of what should not happen, and logs it.
+    """See the module; node: whose executor runs coroutines, and which explains what happens.
 
     Attributes:
-        worker: the thread that owns the identifier.
+        worker: the thread that owns the identifier; apply: one that waits for drivers.
+        turn: is there with the next look at the time.
         streams: None while the node is inactive.
         outcome: what is shown, whoever asks; findings_now: that belong to it.
         notes: findings of the node itself, by name; each belongs to one thread.
     """
 
-    def __init__(self, identifier: Identifier, publishing: Publishing,
-                 explain: Callable[[Exception], str]) -> None:
-        self.identifier, self.worker, self.notes = identifier, Worker(), dict[str, Finding]()
-        self._publishing, self._explain = publishing, explain
+    def __init__(self, identifier: Identifier, publishing: Publishing, node: Any) -> None:
+        self.identifier, self.turn, self.notes = identifier, task.Future(), dict[str, Finding]()
+        self.worker, self.apply = [Worker(n, node.executor.wake) for n in ("worker", "apply")]
+        self._publishing, self._explain = publishing, node.explain
         self.outcome: Outcome = NoEstimate(0, "", "the node is inactive")
         self.findings_now: tuple[Finding, ...] = ()
         self._lock = threading.Lock()  # of what is shown
@@ -115,19 +130,16 @@ class Estimation:
         streams.close(reason)
 
     def look(self) -> None:
-        """Publish what is shown anew where it has become stale, or is due again; in any thread that
-        does so again and again."""
+        """Publish what is shown anew where it has become stale, or is due again; in the thread of
+        the executor, again and again."""
+        turn, self.turn = self.turn, task.Future()
+        turn.set_result(None)
         with self._lock:
             if self.streams is None:
                 return
             judged = self._judged(self.outcome)
             if judged is not self.outcome or time.monotonic() - self._published >= HEARTBEAT:
                 self._publish(judged)
-
-    def place(self, frame: str, child: str) -> tuple[Any, int | None]:
-        """The pose of a frame in another, as the worker knows it, and its time [ns] where they move
-        against each other (raises UnknownFrame)."""
-        return self.worker.call(lambda: self.identifier.streams.tree().place(frame, child))
 
     def age_of(self, stamp: int) -> float:
         """Time since the sample of a stamp [ns] arrived [s]: by the steady clock since the newest
@@ -174,7 +186,7 @@ class Estimation:
             return []
         if topic is inputs.ROBOT_DESCRIPTION:
             self._attempt("robot_description_invalid", lambda: (
-                identifier.set_robot_description(decoding.text(messages[-1]))))
+                identifier.set_robot_description(decoding.Reader(messages[-1]).text())))
             return []
         decoded = decoding.decode(topic, messages)
         if decoded.damaged:
@@ -208,12 +220,13 @@ class Estimation:
 
     # ---- what is shown --------------------------------------------------------------------------
 
-    def reset(self, reason: str) -> None:
-        """Forget all samples, those that wait to be used, too, and show that."""
+    def reset(self, reason: str) -> str:
+        """Forget all samples, those that wait to be used, too, and show that; what was done."""
         if self.streams is not None:
             self._collect(self.streams, math.inf)
         self.identifier.reset(reason)
         self.solve()
+        return "buffer and estimate are forgotten"
 
     def solve(self) -> None:
         """Estimate with the samples so far, and publish: something was changed."""

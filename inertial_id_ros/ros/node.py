@@ -1,9 +1,10 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Node ``inertial_id_node``: identifies online what the arm carries.
 
-Three kinds of threads: that of the streams (`streams`), which never waits; the worker
-(`estimation`), which owns the identifier and waits for nobody; and the pool of an executor, in
-which services, parameters, transitions and timers may wait for both.
+Four threads: ``io``, that of the streams (`streams`), which never waits; ``worker``
+(`estimation`), which owns the identifier and waits for nobody; ``apply``, which waits for drivers;
+and that of the executor, in which services are coroutines that wait for the others. Parameters and
+timers, which rclpy does not await, wait for nobody there; transitions wait for the worker.
 """
 
 import os
@@ -12,15 +13,15 @@ import threading
 import traceback
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import rclpy
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import ParameterException
-from rclpy.executors import MultiThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.parameter import Parameter
 
@@ -39,7 +40,6 @@ from .streams import IoThread
 
 NAME = "inertial_id_node"
 STOP_TIME = 1.5  # s that the last estimate may take
-THREADS = 10  # more than callbacks that may wait at once: with all of them waiting, rclpy spins
 RESULT_TIME = 0.3  # s to deliver what the node says at its end, as the result of an aborted goal
 DESCRIPTION = """\
 Identify online the mass, centre of mass and inertia of what a robot arm carries, from the wrench at
@@ -98,17 +98,17 @@ class InertialIdNode(LifecycleNode):
                 assert self.failure is not None
                 raise self.failure
 
-    def _use_settings(self, settings: Settings) -> None:
+    def _use_settings(self, settings: Settings, estimator: Any) -> None:
         """Use other settings (raises InertialIdError where they cannot be used)."""
         if self._offered is None or replace(
                 self.settings, apply=settings.apply, motion=settings.motion) == settings:
             return
-
-        def use() -> None:
-            self.estimation.identifier.set_settings(settings)
-            if self.estimation.streams is not None:
-                self.estimation.solve()
-        self.estimation.worker.call(use)
+        identifier, submit = self.estimation.identifier, self.estimation.worker.submit
+        estimator.check(identifier.beliefs.shape)
+        # Python logs what a callback raises.
+        submit(identifier.set_settings, settings).add_done_callback(Future.result)
+        if self.estimation.streams is not None:
+            submit(self.estimation.solve)
 
     @_transition
     def on_configure(self, state: LifecycleState) -> None:
@@ -116,14 +116,14 @@ class InertialIdNode(LifecycleNode):
         self.files = Files(self.settings, self.get_fully_qualified_name())
         identifier, wrong, unused = self.files.make_identifier(self.settings)
         publishing = Publishing(self, self._declared.write_payload)
-        self.estimation = estimation = Estimation(identifier, publishing, self.explain)
+        self.estimation = estimation = Estimation(identifier, publishing, self)
         estimation.note("file_failed", wrong)
         estimation.note("tare_not_used", unused)
         self._offered, steady = Services(self), Clock(clock_type=ClockType.STEADY_TIME)
         ApplyService(self)
         for period, routine in ((LOOK, estimation.look),
                                 (PERIOD, Diagnostics(self, estimation).report)):
-            self.create_timer(period, routine, MutuallyExclusiveCallbackGroup(), clock=steady)
+            self.create_timer(period, routine, clock=steady)
 
     @_transition
     def on_activate(self, state: LifecycleState) -> None:
@@ -151,7 +151,7 @@ class InertialIdNode(LifecycleNode):
                 destroy(one)
         self._offered.close()
         self._offered = None
-        self.estimation.worker.shutdown(wait=False, cancel_futures=True)
+        self.estimation.worker.shutdown(wait=False)
 
     @_transition
     def on_shutdown(self, state: LifecycleState) -> None:
@@ -192,7 +192,7 @@ def main() -> int:
         node = InertialIdNode()
     except ParameterException as error:
         raise InvalidSetting(str(error)) from error
-    executor = MultiThreadedExecutor(THREADS)
+    executor = SingleThreadedExecutor()
     executor.add_node(node)
     try:
         node.autostart()

@@ -14,7 +14,7 @@ from rclpy.parameter import Parameter
 
 from ..errors import InertialIdError, InvalidSetting
 from ..estimate import Estimate, NoEstimate, Outcome
-from ..estimators import create
+from ..estimators import Estimator, create
 from ..inertia import six_from_tensor
 from ..settings import Settings, iter_settings
 from ..settings.spec import Spec, allowed_range
@@ -35,9 +35,9 @@ PAYLOAD = {
 
 class Parameters:
     """The parameters of a node that declares them from overrides; `settings`: their values (raises
-    InvalidSetting). `change` gets other settings first, and raises InertialIdError to refuse."""
+    InvalidSetting). `change` gets others and their estimator first, and raises InertialIdError."""
 
-    def __init__(self, node: Node, change: Callable[[Settings], None]) -> None:
+    def __init__(self, node: Node, change: Callable[[Settings, Estimator], None]) -> None:
         self._node, self._change = node, change
         self._written = list[Parameter]()  # payload.*
         given = _given(node)
@@ -70,8 +70,7 @@ class Parameters:
                 raise InvalidSetting(f"{', '.join(outputs)}: read-only, written by the node")
             changed = self.settings.replace(changes)
             if changed != self.settings:
-                create(changed)
-                self._change(changed)
+                self._change(changed, create(changed))
                 self.settings = changed
         except InertialIdError as error:
             return SetParametersResult(successful=False, reason=str(error))

@@ -1,18 +1,17 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The node's services, and its action: identify until a wanted accuracy is reached. Each handler
-waits in a thread of the pool, and reports an error as one sentence in its response."""
+is a coroutine, and reports an error as one sentence in its response."""
 
 import math
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
+from rclpy.callback_groups import ReentrantCallbackGroup
 from std_srvs.srv import Trigger
 
 from inertial_id_ros.action import Identify
@@ -34,22 +33,21 @@ if TYPE_CHECKING:
 
 DEFAULT_NAME = "inertial_parameters.json"
 TIMEOUT = 60.0  # s, of a goal
-POLL = 0.1  # s between two looks for an estimate, or a request to cancel
 NOTHING: Outcome = NoEstimate(0, "", "no estimate since the goal began")
 
 
-def offer(node: "InertialIdNode", kind: Any, name: str, answer: Callable[[Any, Any], str],
-          group: Any) -> None:
+def offer(node: "InertialIdNode", kind: Any, name: str,
+          answer: Callable[[Any, Any], Awaitable[str]]) -> None:
     """Offer a service, whose response holds what its handler returns, or the error it raised."""
-    def handle(request: Any, response: Any) -> Any:
+    async def handle(request: Any, response: Any) -> Any:
         try:
             if kind is not GetInertialParameters:
                 node.require_active()
-            response.message, response.success = printable(answer(request, response)), True
+            response.message, response.success = printable(await answer(request, response)), True
         except Exception as error:  # a request must not end the node
             response.message, response.success = node.explain(error), False
         return response
-    node.create_service(kind, f"~/{name}", handle, callback_group=group)
+    node.create_service(kind, f"~/{name}", handle, callback_group=ReentrantCallbackGroup())
 
 
 class Services:
@@ -57,26 +55,24 @@ class Services:
 
     def __init__(self, node: "InertialIdNode") -> None:
         self._node, self._estimation, self._files = node, node.estimation, node.files
-        self._identifier, self._running = node.estimation.identifier, threading.Lock()
-        # One change at a time; who only asks need not wait for it.
-        offer(node, GetInertialParameters, "get_inertial_parameters", self._get_parameters,
-              MutuallyExclusiveCallbackGroup())
-        changing = MutuallyExclusiveCallbackGroup()
+        self._identifier, self._runs = node.estimation.identifier, False  # a goal
         for kind, name, answer in (
+                (GetInertialParameters, "get_inertial_parameters", self._get_parameters),
                 (Trigger, "tare", lambda *_: self._change(self._identifier.tare)),
                 (Trigger, "untare", lambda *_: self._change(self._identifier.untare)),
-                (Trigger, "reset", self._reset), (Save, "save", self._save),
+                (Trigger, "reset", lambda *_: self._forget("the reset service was called")),
+                (Save, "save", self._save),
                 (SetShape, "set_shape", lambda request, _: self._change(
-                    partial(self._use_shape, read_shape(request), request.frame_id))),
+                    partial(self._use_shape, request))),
                 (SetTool, "set_tool", lambda request, _: self._change(
                     partial(self._use_tool, request.action, request.name)))):
-            offer(node, kind, name, answer, changing)
+            offer(node, kind, name, answer)
         self.close = ActionServer(  # of the action alone: the node destroys its services
             node, Identify, "~/identify", self._execute, goal_callback=self._on_request,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             callback_group=ReentrantCallbackGroup()).destroy
 
-    def _get_parameters(self, request: Any, response: Any) -> str:
+    async def _get_parameters(self, request: Any, response: Any) -> str:
         estimation, target = self._estimation, request.target_frame.lstrip("/")
         outcome, findings = estimation.outcome, estimation.findings_now
         age = estimation.age_of(outcome.stamp_ns)
@@ -84,7 +80,8 @@ class Services:
             # Numbers in another frame than asked for would be taken for the right ones.
             response.parameters = conversions.parameters_message(NoEstimate(
                 outcome.stamp_ns, target, f"no transform to '{target}'"), findings)
-            place, moment = estimation.place(target, outcome.frame_id)
+            place, moment = await estimation.worker.answer(
+                lambda: self._identifier.streams.tree().place(target, outcome.frame_id))
             if isinstance(outcome, Estimate):
                 outcome = outcome.in_frame(target, place.rotation, place.translation)
                 if moment is not None:  # it is there at that time only
@@ -94,30 +91,29 @@ class Services:
             raise NotEnoughData(outcome.reason)
         return str(response.parameters.status)
 
-    def _save(self, request: Any, response: Any) -> str:
+    async def _save(self, request: Any, response: Any) -> str:
         outcome = self._estimation.outcome
         if not isinstance(outcome, Estimate):
             raise NotEnoughData(f"nothing to save: {outcome.reason}")
         path = self._files.path(SAVES, request.name or self._files.own(DEFAULT_NAME).name)
-        write_json(path, outcome.to_json())
+        await self._estimation.worker.answer(partial(write_json, path, outcome.to_json()))
         response.path = str(path)
         return f"saved to {path}"
 
-    def _change(self, change: Callable[[], str]) -> str:
+    async def _change(self, change: Callable[[], str]) -> str:
         """Change in the worker, and solve."""
         def change_and_solve() -> str:
             text = change() + self._files.keep(self._identifier.beliefs)
             self._estimation.solve()
             return text
-        return self._estimation.worker.call(change_and_solve)
+        return await self._estimation.worker.answer(change_and_solve)
 
-    def _reset(self, request: Any, response: Any) -> str:
-        self._estimation.worker.call(lambda: self._estimation.reset("the reset service was called"))
-        return "buffer and estimate are forgotten"
+    async def _forget(self, reason: str) -> str:
+        return await self._estimation.worker.answer(partial(self._estimation.reset, reason))
 
-    def _use_shape(self, shape: Shape | None, frame: str) -> str:
+    def _use_shape(self, request: Any) -> str:
         """Use a shape of a frame (empty: the sensor's), or none (raises UnknownFrame)."""
-        sensor = self._identifier.streams.frame
+        shape, frame, sensor = read_shape(request), request.frame_id, self._identifier.streams.frame
         if shape is not None and frame:
             if not sensor:
                 raise InvalidData(f"frame '{frame}' cannot be related to the sensor frame, which "
@@ -161,51 +157,47 @@ class Services:
             for name in ("mass_accuracy", "com_accuracy", "inertia_accuracy", "timeout"):
                 if not 0.0 <= (value := getattr(request, name)) < math.inf:
                     raise InvalidData(f"{name} is {value:g}; allowed: finite, not negative")
-            if not self._running.acquire(blocking=False):
+            if self._runs:
                 raise InvalidData("another goal runs; cancel it first")
         except InertialIdError as error:
             self._node.get_logger().warning(f"goal of ~/identify rejected: {error}")
             return GoalResponse.REJECT
+        self._runs = True
         return GoalResponse.ACCEPT
 
-    def _execute(self, handle: Any) -> Identify.Result:
-        """Wait in a thread of the pool until a goal is reached, cancelled, or out of time."""
+    async def _execute(self, handle: Any) -> Identify.Result:
+        """Wait until a goal is reached, cancelled, or out of time; its result."""
+        goal, outcome, began, end = handle.request, NOTHING, time.monotonic(), None
+        timeout = goal.timeout or TIMEOUT
         try:
-            outcome, message, end = self._wait(handle)
+            if not goal.keep_data:
+                await self._forget("a goal of ~/identify began")
+            while end is None:
+                await self._estimation.turn
+                last, outcome = outcome, self._estimation.outcome
+                missing, after = describe_missing(lacking(outcome, goal)), time.monotonic() - began
+                if outcome is not last:
+                    handle.publish_feedback(Identify.Feedback(
+                        summary=conversions.summary_message(outcome), elapsed=after,
+                        missing=missing))
+                because = f": {missing}" if missing else ""
+                if handle.is_cancel_requested:
+                    message, end = f"cancelled after {after:.1f} s{because}", handle.canceled
+                elif isinstance(outcome, Estimate) and not missing:
+                    said = conversions.payload_text(outcome)
+                    message, end = f"{said} after {after:.1f} s", handle.succeed
+                elif after > timeout:
+                    message, end = f"timeout of {timeout:g} s{because}", handle.abort
+                elif self._estimation.streams is None or not self._node.context.ok():
+                    message, end = "the node stops", handle.abort
         except Exception as error:  # its client is told
             outcome, message, end = NOTHING, self._node.explain(error), handle.abort
-        finally:
-            self._running.release()
+        self._runs = False
         if self._node.context.ok():
             end()
         return Identify.Result(message=message, success=end == handle.succeed,
                                parameters=conversions.parameters_message(
                                    outcome, self._estimation.findings_now))
-
-    def _wait(self, handle: Any) -> tuple[Outcome, str, Callable[[], None]]:
-        """The last outcome, a sentence, and the method of the handle that ends it."""
-        goal, outcome, began = handle.request, NOTHING, time.monotonic()
-        if not goal.keep_data:
-            self._estimation.worker.call(
-                lambda: self._estimation.reset("a goal of ~/identify began"))
-        timeout = goal.timeout or TIMEOUT
-        while True:
-            time.sleep(POLL)
-            last, outcome = outcome, self._estimation.outcome
-            missing, elapsed = describe_missing(lacking(outcome, goal)), time.monotonic() - began
-            if outcome is not last:
-                handle.publish_feedback(Identify.Feedback(
-                    summary=conversions.summary_message(outcome), elapsed=elapsed, missing=missing))
-            because = f": {missing}" if missing else ""
-            if handle.is_cancel_requested:
-                return outcome, f"cancelled after {elapsed:.1f} s{because}", handle.canceled
-            if isinstance(outcome, Estimate) and not missing:
-                said = conversions.payload_text(outcome)
-                return outcome, f"{said} after {elapsed:.1f} s", handle.succeed
-            if elapsed > timeout:
-                return outcome, f"timeout of {timeout:g} s{because}", handle.abort
-            if self._estimation.streams is None or not self._node.context.ok():
-                return outcome, "the node stops", handle.abort
 
 
 def read_shape(request: Any) -> Shape | None:

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inertial_id_ros.io import inputs
-from inertial_id_ros.io.decoding import Decoded, StateReader, decode, text
+from inertial_id_ros.io.decoding import Decoded, Reader, StateReader, decode
 from inertial_id_ros.io.inputs import JOINT_STATES, PAYLOADS, TRANSFORMS, WRENCH
 from inertial_id_ros.settings import Settings
 
@@ -173,9 +173,9 @@ def test_values_without_names_state_a_payload_by_the_names_before_them() -> None
 
 def test_a_robot_description_is_read_and_refused_where_it_is_cut_off() -> None:
     data = written(bags.make("std_msgs/String", "<robot/>"))
-    assert text(data) == "<robot/>"
+    assert Reader(data).text() == "<robot/>"
     with pytest.raises(ValueError):
-        text(data[:-2])
+        Reader(data[:-2]).text()
 
 
 @pytest.mark.parametrize(("settings", "topics"), [

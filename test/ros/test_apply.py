@@ -5,25 +5,20 @@ comes back by undo; what is in doubt is not told. What other drivers are sent is
 import json
 import threading
 import time
+from pathlib import Path
 from unittest.mock import MagicMock
 
+import node_client
 import numpy as np
 import pytest
 from apply_stage import BEFORE, HELD, SENSOR, SHIFT, TILT, ApplyStage, Controller, Driver
 from geometry_msgs.msg import WrenchStamped
-from node_client import (
-    NODE,
-    PARAMETERS,
-    get_estimate,
-    hears,
-    stamp_of,
-    use,
-    wait_for_finding,
-    wait_for_valid,
-)
+from node_client import NODE, PARAMETERS, hears, use, wait_for_valid
+from rclpy.task import Task
 from robot_graph import Graph, in_sensor, load
 from ros_process import PATIENCE, play_until, wait_until
 from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
 
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.kinds import made
@@ -119,8 +114,8 @@ def test_a_payload_in_doubt_is_neither_valid_nor_applied_nor_saved(stage, contro
     words = "4.000 kg"
     use(stage, "load.reference_mass", 4.0)
     stage.move_again()
-    wait_for_finding(stage, "reference_contradicted", words)
-    parameters = get_estimate(stage).parameters
+    node_client.wait_for_finding(stage, "reference_contradicted", words)
+    parameters = node_client.get_estimate(stage).parameters
     assert not parameters.valid and words in parameters.status
     answer = stage.apply("", send=True)
     assert not answer.success and words in answer.message and not answer.calls
@@ -140,6 +135,14 @@ def test_a_node_that_cannot_take_it_is_named_with_the_parameter(stage, name, wor
     use(stage, "apply.service", name)
     with stage.with_stand_in(Controller, "read_only"), stage.with_stand_in(Controller, "refuses"):
         wait_until(is_named)
+
+
+def answered(node, **fields):
+    """What the service that a node has offered answers."""
+    answering = Task(node.create_service.call_args.args[2],
+                     (Apply.Request(**fields), Apply.Response()))
+    wait_until(answering.done, step=answering)
+    return answering.result()
 
 
 @pytest.mark.parametrize(("said", "reads", "error", "words"), [
@@ -164,10 +167,11 @@ def test_what_nobody_reads_needs_a_word_and_is_recorded_whatever_happens(
     if not is_recorded:
         folder.write_text("no folder")
     node.files.own.return_value, node.explain.side_effect = file, str
-    node.estimation.worker, is_free = Worker(), threading.Event()
+    node.estimation.worker, is_free = Worker("worker", list), threading.Event()
+    node.estimation.apply = Worker("apply", list)
     node.estimation.worker.submit(is_free.wait, PATIENCE)
     ApplyService(node)
-    answer = node.create_service.call_args.args[2](Apply.Request(send=True), Apply.Response())
+    answer = answered(node, send=True)
     assert words in answer.message and answer.success == (
         bool(said) and error in (None, OSError)), answer.message
     is_free.set()  # a worker that was busy for longer than anybody waits drops the data later
@@ -178,9 +182,9 @@ def test_what_nobody_reads_needs_a_word_and_is_recorded_whatever_happens(
     assert ("undo" in answer.message) == (not is_recorded)
     # Who cannot read it back is not advised to.
     assert (".source" in answer.message) == (not said or bool(reads[0]))
-    node.estimation.configure_mock(worker=Worker(), findings_now=[made("input_stuck")])
-    undone = node.create_service.call_args.args[2](Apply.Request(send=True, undo=True),
-                                                   Apply.Response())
+    node.estimation.configure_mock(worker=Worker("worker", list), findings_now=[
+        made("input_stuck")])
+    undone = answered(node, send=True, undo=True)
     assert undone.sent == bool(reads[0]), undone.message  # a wrong payload leaves doubts
 
 
@@ -251,14 +255,21 @@ def test_nothing_is_sent_while_the_arm_moves_or_nobody_knows(stage, driver):
 
 @pytest.mark.parametrize("driver", ["silent"], indirect=True)
 def test_the_node_goes_on_while_a_driver_does_not_answer(stage, driver):
-    """Estimates are published meanwhile, and a second application is refused at once. A driver that
-    answers after 45 s is the same: what it does is not known, and undo can be asked for."""
+    """Estimates are published meanwhile, other services answer, by one thread more, and a second
+    application is refused at once. A driver that answers after 45 s is the same: what it does is
+    not known, and undo can be asked for."""
     client = stage.client.node.create_client(Apply, f"{NODE}/apply")
     assert client.wait_for_service(PATIENCE)
     got = stage.client.listen(InertialParameters, PARAMETERS)
+    threads = Path(f"/proc/{stage.node.process.pid}/task")
+    before = len(list(threads.iterdir()))
     slow = client.call_async(Apply.Request(target=UR, estimate=SAVED, send=True))
     stage.client.spin_until(lambda: driver.sent)
     count = len(got)
+    use(stage, "load.reference_mass", 0.0)
+    assert node_client.get_estimate(stage, "base_link").message
+    assert stage.client.call(Trigger, f"{NODE}/untare").success
+    assert len(list(threads.iterdir())) <= before + 1 and not slow.done()
     assert not stage.apply(UR).success
     stage.client.spin_until(lambda: len(got) > count + 3)
     assert not slow.done()
@@ -289,7 +300,7 @@ def change_wrench(stage, happened, delay, changed):
 def forces_since(wrenches, stamp):
     """Magnitudes of the forces [N] that were published with this stamp [ns] or later."""
     return [float(np.linalg.norm([m.wrench.force.x, m.wrench.force.y, m.wrench.force.z]))
-            for m in wrenches if stamp_of(m) >= stamp]
+            for m in wrenches if node_client.stamp_of(m) >= stamp]
 
 
 @pytest.mark.parametrize("settings", [{"precompensated__name": "''"}, READ_BACK])

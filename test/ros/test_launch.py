@@ -157,7 +157,7 @@ def make():
                     automatically_declare_parameters_from_overrides=True, parameter_overrides=[
                         Parameter(name.replace("__", "."), value=value)
                         for name, value in values.items()])
-        Parameters(node, lambda settings: None)
+        Parameters(node, lambda *_: None)
         return node
 
     yield make_node

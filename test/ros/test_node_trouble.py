@@ -6,6 +6,7 @@ import signal
 import time
 from functools import partial
 
+import node_client
 import numpy as np
 import pytest
 import rclpy
@@ -13,20 +14,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import InertiaStamped, WrenchStamped
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from node_client import (
-    NODE,
-    PARAMETERS,
-    all_numbers_nan,
-    current_findings,
-    get_estimate,
-    get_parameters,
-    hears,
-    is_physical,
-    use,
-    wait_for_finding,
-    wait_for_valid,
-    wait_until_cleared,
-)
+from node_client import NODE, PARAMETERS, current_findings, hears, wait_for_valid
 from ros_process import LATCHED, Robot, Stage, play_until, queued, wait_until, wrench_message
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
@@ -78,12 +66,12 @@ def test_bad_messages_are_named_and_nothing_wrong_is_published(stage):
     stage.client.publish("/robot_description", String(data="<robot name='x'><link"), LATCHED)
     play_until(partial(stage.robot.play, wrench=np.full(6, np.nan)), lambda: (
         {"robot_description_invalid", "samples_invalid.wrench"} <= current_findings(stage).keys()))
-    assert stage.got and all(not m.valid and all_numbers_nan(m) for m in stage.got)
+    assert stage.got and all(not m.valid and node_client.all_numbers_nan(m) for m in stage.got)
     assert stage.node.text.count("not usable") <= 10  # not a line for each sample
     stage.robot.publish_description()
     stage.robot.play(4.0)
-    assert is_physical(wait_for_valid(stage).inertia)
-    wait_until_cleared(stage, "robot_description_invalid")
+    assert node_client.is_physical(wait_for_valid(stage).inertia)
+    node_client.wait_until_cleared(stage, "robot_description_invalid")
 
 
 def test_two_publishers_of_the_wrench_are_named_and_nothing_wrong_is_published(stage):
@@ -94,7 +82,7 @@ def test_two_publishers_of_the_wrench_are_named_and_nothing_wrong_is_published(s
     wait_until(lambda: publisher.get_subscription_count() > 0)
     robot.play(4.0, each=lambda stamp: publisher.publish(
         wrench_message(stamp + 1_000_000, "ft_sensor", np.zeros(6))))
-    wait_for_finding(stage, "streams_mixed.wrench")
+    node_client.wait_for_finding(stage, "streams_mixed.wrench")
     assert not any(m.valid for m in got)
     other.destroy_node()
     truth = robot.cobot.carried.mass
@@ -203,7 +191,7 @@ def test_an_inactive_node_is_silent_and_shows_no_old_estimate(managed):
     assert change(managed, CONFIGURE)
     refused = client.call(Trigger, f"{NODE}/tare")
     assert not refused.success and "inactive" in refused.message
-    answer = get_estimate(managed)
+    answer = node_client.get_estimate(managed)
     assert not answer.success and "inactive" in answer.message
     assert answer.parameters.status == answer.message
     assert change(managed, ACTIVATE)
@@ -217,12 +205,12 @@ def test_an_inactive_node_is_silent_and_shows_no_old_estimate(managed):
     assert change(managed, DEACTIVATE)
     client.spin_until(lambda: got and not got[-1].valid)
     assert "the node is inactive" in got[-1].status
-    wait_until(lambda: not get_parameters(managed, "payload.valid")[0].bool_value)
-    answer = get_estimate(managed)
+    wait_until(lambda: not node_client.get_parameters(managed, "payload.valid")[0].bool_value)
+    answer = node_client.get_estimate(managed)
     assert not answer.success and not answer.parameters.valid
     current_findings(managed)  # what was on its way has arrived
     counts = [len(x) for x in (got, *others)]
-    use(managed, "estimator.method", "lmi")
+    node_client.use(managed, "estimator.method", "lmi")
     for _ in range(2):  # diagnostics go on, and show that time has passed
         current_findings(managed)
     assert [len(x) for x in (got, *others)] == counts and not got[-1].valid

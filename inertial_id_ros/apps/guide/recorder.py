@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import InertialIdError
 from ...identify.identifier import BATCH
 from ...io import inputs
-from ...io.decoding import READERS, decode, read, text
+from ...io.decoding import READERS, Reader, decode, read
 from ...io.files import user_path
 from ...io.inputs import InputTopic, JointStates, split_by_time
 from ...kinds import made
@@ -90,7 +90,7 @@ class Recorder:
             streams.set_robot_description(read_description(user_path(file)))
         for _, data in tuple(self.messages.get(inputs.ROBOT_DESCRIPTION, ())):  # more may come
             try:
-                streams.set_robot_description(text(data))
+                streams.set_robot_description(Reader(data).text())
                 problem = ""
             except (InertialIdError, ValueError) as error:
                 problem = str(error)

@@ -117,7 +117,7 @@ def read_bag(path: Path, settings: Settings, recorded_stamps: bool = False) -> R
             if topics[name] is ROBOT_DESCRIPTION:
                 counts[name] += 1
                 with one_error(f"the robot description on {name} cannot be read"):
-                    description = decoding.text(data)
+                    description = decoding.Reader(data).text()
             else:
                 fixed += decode(name, [data])
         for _, some in groupby(messages(latched=False), lambda message: message[1] // SECOND):
