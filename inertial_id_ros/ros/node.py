@@ -7,6 +7,7 @@ and that of the executor, in which services are coroutines that wait for the oth
 timers, which rclpy does not await, wait for nobody there; transitions wait for the worker.
 """
 
+import gc
 import os
 import sys
 import threading
@@ -196,6 +197,7 @@ def main() -> int:
     executor.add_node(node)
     try:
         node.autostart()
+        gc.freeze()  # or a collection of all that was imported holds every thread for 60 ms
         spin(executor, stop)
     finally:
         node.close()
