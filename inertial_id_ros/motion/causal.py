@@ -1,49 +1,73 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Motion now, from joints or transforms so far: a cubic with exponentially fading weights."""
+"""Motion now, from joints or transforms so far: a quartic with exponentially fading weights."""
 
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.special import comb
 
-from ..samples.ring import GAP_NS, SECOND, SILENT_NS, Ring
+from ..samples.ring import GAP_NS, SECOND, SILENT_NS
 from .motion import BIN_NS, Array, Motion
 from .robot import Chain
-from .track import STEP, TURN
+from .track import STEP, TURN, WINDOW
 
-TAU, PERIODS = 0.025, 3.0  # s, of the memory; at least so many periods of the samples
-SETTLED = 12.0  # times the memory, after which samples are forgotten
+TAU = WINDOW / np.array([3.0, 5.0])  # s, of the memories
+PERIODS = 3.0  # of the samples at least, in the short one
+CLEAR = 2.0  # deviations by which both memories differ where the short one counts
+SETTLED_NS = 3 * GAP_NS  # of samples before anything is known
 FASTEST = 20.0  # rad/s (or m/s), beside `STEP`: faster than that is no motion
 TERMS = ("gravity", "velocity", "acceleration")  # of the motion, each with those before
+_POWERS = np.arange(5)  # of ages
+_CHOOSE = comb(_POWERS[:, None], _POWERS)
+_LATER = np.maximum(_POWERS[:, None] - _POWERS, 0)
+_UNITS = TAU[[0, 1, 1]]  # of ages in sums, and rates at which these fade: the third sums squares
+_RATES = np.array([1, 1, 2]) / _UNITS  # of weights
 
 
 class Signal:
-    """Samples (k,) of a motion as they come, and its derivatives now, by the cubic that fits them
+    """Samples (k,) of a motion as they come, and its derivatives now, by the quartic that fits them
     best with weights that fade with their age (Morrison 1969, ch. 13). It begins anew after a gap
     or a jump.
+
+    A short memory follows fast motion, a long one lets less noise through: the answer is that of
+    the long one, and goes over to the other's as far as they differ by more than noise does.
 
     Args:
         turns: (k,) True where a sample is an angle that may be wrapped to +-pi.
     """
 
     def __init__(self, turns: np.ndarray) -> None:
-        self._turns, self._ring = turns, Ring(len(turns))
-        self._memory = TAU
+        self._turns, self._newest = turns, -2 * SILENT_NS
+        self._clear(self._newest, np.zeros(len(turns)))
+
+    def _clear(self, stamp: int, sample: Array) -> None:
+        """Forget all samples before one."""
+        self._begin, self._count = stamp, 0
+        self._last = np.zeros((4, len(sample)))  # differences of the newest samples
+        self._last[0], self._noise = sample, np.zeros(len(sample))  # variance
+        # Weighed sums of products of powers of ages, and of these with samples.
+        self._powers, self._moments = np.zeros((3, 5, 5)), np.zeros((2, 5, len(sample)))
 
     def update(self, stamp: int, sample: Array) -> None:
         """Take a sample at a stamp [ns]; one that is late or not finite changes nothing."""
-        ring, after = self._ring, stamp - self._ring.newest
+        after, last = stamp - self._newest, self._last[0]
         if -SILENT_NS < after <= 0 or not np.isfinite(sample).all():
             return
-        if len(ring):
-            last = ring.rows[-1]
-            sample = sample - self._turns * TURN * np.round((sample - last) / TURN)
-            if abs(after) > SILENT_NS or (
-                    np.abs(sample - last).max() > STEP + FASTEST * after / SECOND):
-                ring.clear()
-        ring.append(np.array([stamp]), sample[None])
-        spacing = (stamp - int(ring.stamps[0])) / SECOND / max(len(ring) - 1, 1)
-        self._memory = max(TAU, PERIODS * spacing)
-        ring.drop(stamp - round(SETTLED * SECOND * self._memory))
+        sample = sample - self._turns * TURN * np.round((sample - last) / TURN)
+        if abs(after) > SILENT_NS or (
+                np.abs(sample - last).max() > STEP + FASTEST * after / SECOND):
+            self._clear(stamp, sample)
+            after = 0
+        self._newest, self._count, step = stamp, self._count + 1, after / SECOND
+        fade = np.exp(-min(step, TAU[1] / PERIODS) * _RATES)[:, None, None]
+        shift = _shifted(step / _UNITS)
+        self._powers = fade * (shift @ self._powers @ shift.transpose(0, 2, 1))
+        self._powers[:, 0, 0] += 1.0
+        self._moments = fade[:2] * (shift[:2] @ self._moments)
+        self._moments[:, 0] += sample
+        for before in self._last:
+            sample, before[:] = sample - before, sample
+        self._noise += min(after / GAP_NS, 1.0) * (sample**2 / 70.0 - self._noise)
 
     def at(self, stamp: int, terms: str) -> Array | None:
         """Value, rate and acceleration (3, k), extrapolated to a stamp [ns]; derivatives that
@@ -51,17 +75,24 @@ class Signal:
 
         None where the newest sample is too far from it, or there are samples of too short a time.
         """
-        ring, newest = self._ring, self._ring.newest
-        if abs(stamp - newest) > GAP_NS or newest - ring.stamps[0] < SETTLED * SECOND * TAU:
+        ahead = stamp - self._newest
+        if abs(ahead) > GAP_NS or self._count <= len(_POWERS) or (
+                self._newest - self._begin < SETTLED_NS):
             return None
-        age = (ring.stamps - stamp) / (SECOND * self._memory)
-        powers = np.vander(age, 4, increasing=True)
-        weighted = powers.T * np.exp(age - age[-1])
-        state = np.asarray(np.linalg.solve(weighted @ powers, weighted @ ring.rows)[:3])
-        state[1] /= self._memory
-        state[2] *= 2.0 / self._memory**2
+        gains = (_shifted(-ahead / SECOND / TAU).transpose(0, 2, 1)[:, :3]
+                 @ np.linalg.inv(self._powers[:2]))
+        gains *= [[1.0], [1.0], [2.0]] / TAU[:, None, None] ** [[0], [1], [2]]
+        slow, fast = gains @ self._moments
+        noise = CLEAR**2 * (gains[1, 2] @ self._powers[2] @ gains[1, 2]) * self._noise
+        gap = np.square(fast[2] - slow[2])
+        state = slow + np.maximum(1.0 - noise / np.maximum(gap, 1e-30), 0.0) * (fast - slow)
         state[1 + TERMS.index(terms):] = 0.0
-        return state
+        return np.asarray(state)
+
+
+def _shifted(steps: Array) -> Array:
+    """Matrices (2, 5, 5) from powers of ages to those of ages that are less by so much (2,)."""
+    return np.asarray(_CHOOSE * (-steps[:, None, None]) ** _LATER)
 
 
 class MotionNow:

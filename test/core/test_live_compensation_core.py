@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
-from scenes import FRAME, NAMES, START, URDF, Truth, body, in_sensor, moved
+from scenes import ENCODER_NOISE, FRAME, NAMES, START, URDF, Truth, body, in_sensor, moved
 
 from inertial_id_ros.compensation.latch import Latch, LoadInUse, Mode
 from inertial_id_ros.compensation.live import Compensation
@@ -16,7 +16,7 @@ from inertial_id_ros.detect.scan import ALL, Disturbance, Event, Scan
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.model.newton_euler import static_wrench
 from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
-from inertial_id_ros.motion.causal import MotionNow
+from inertial_id_ros.motion.causal import MotionNow, Signal
 from inertial_id_ros.motion.frames import chain_of
 from inertial_id_ros.settings import Settings
 
@@ -39,10 +39,11 @@ def made(load: LoadInUse | None = None, **settings: object) -> Compensation:
     return out
 
 
-def compensated(live: Compensation, readings: Array = CLEAN, part: slice = slice(None)) -> Array:
+def compensated(live: Compensation, readings: Array = CLEAN, part: slice = slice(None),
+                noise: Array | float = 0.0) -> Array:
     """Compensated wrenches (n, 6) of a part of the motion; NaN where there is none."""
     out = []
-    for stamp, q, reading in zip(STAMPS[part].tolist(), MOTION.q[part].tolist(),
+    for stamp, q, reading in zip(STAMPS[part].tolist(), (MOTION.q + noise)[part].tolist(),
                                  readings[part].tolist(), strict=True):
         live.motion.update(stamp, NAMES, q)
         out.append(live.compensate(stamp, FRAME, reading) or [np.nan] * 6)
@@ -62,6 +63,19 @@ def test_nothing_is_left_of_the_true_load() -> None:
     assert np.isfinite(out[100:]).all()
     assert rms(out) < 0.15
     assert live.silence == ""
+
+
+def test_noise_of_encoders_hardly_shows_and_a_jerk_is_followed() -> None:
+    noise = ENCODER_NOISE * np.random.default_rng(1).normal(size=MOTION.q.shape)
+    assert rms(compensated(made(), noise=noise)) < 0.2  # 3 kg at 250 Hz
+    signal, t = Signal(np.zeros(1, bool)), 1e-9 * (STAMPS - STAMPS[250])
+    for stamp, row in zip(STAMPS, 10.0 * np.clip(t, 0.0, None)[:, None] ** 2 + noise[:, :1],
+                          strict=True):
+        signal.update(int(stamp), row)
+        if stamp >= STAMPS[260]:  # 40 ms
+            break
+    state = signal.at(int(STAMPS[260]), "acceleration")
+    assert state is not None and 14.5 < state[2, 0] < 25.0  # of 20 rad/s^2
 
 
 def test_a_push_is_shown_as_it_acts_on_the_payload() -> None:
