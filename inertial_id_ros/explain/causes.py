@@ -131,19 +131,28 @@ class Hysteresis(Term):
         self.sd = np.repeat([0.3 / np.sqrt(len(plays)), 0.5], [6 * len(plays), 6])
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        weights, count = values[:-6], len(self.plays)
-        felt = np.tile(rows.back(load), 2 * count)  # (n, 12 p): again, for another begin
-        half = np.tile(np.repeat(self.plays, 6), 2) * np.ptp(felt, axis=0)
-        begin = values[-6:] + np.repeat([0.0, DIFFERENCE], count)[:, None]
-        low, high, out = felt - half, felt + half, np.empty_like(felt)
-        at = felt[0] + half * begin.clip(-1.0, 1.0).ravel()
-        for k in range(len(felt)):
-            out[k] = at = np.maximum(low[k], np.minimum(high[k], at))
+        weights, begin, felt = values[:-6].reshape(-1, 6), values[-6:], rows.back(load)
+        each, reach = np.arange(6), np.maximum(np.ptp(felt, axis=0), 1e-12)
+        half = self.plays[:, None] * reach
+        out, at = np.empty((len(felt), *half.shape)), felt[0] + half * begin.clip(-1.0, 1.0)
+        for k, now in enumerate(felt):
+            out[k] = at = np.maximum(now - half, np.minimum(now + half, at))
+        # It follows the load of the row that moved it last: what changes that load changes it, too.
+        moved = np.diff(out, axis=0, prepend=out[:1]) != 0.0
+        last = np.maximum.accumulate(moved * np.arange(len(felt))[:, None, None])
+        side, top, end = (out - felt[last, each]) / reach, felt.argmax(0), felt.argmin(0)
+        free = ((last == 0) & (np.abs(begin) < 1.0)) * half * weights
         # What lags does so before the smoothing, which acts on the difference, too.
-        lag = rows.modes(out - felt) * np.sqrt(rows.gain)[:, None]
-        lag, moved = np.split(lag[:, None] * np.tile(np.eye(6), 2 * count), 2, axis=2)
-        moved = (weights * (moved - lag)).reshape(-1, 6, count, 6).sum(2) / DIFFERENCE
-        return Effect(np.concatenate([lag, moved], 2), lag @ weights)
+        gain = np.sqrt(rows.gain)[:, None, None]
+        parts = rows.modes(np.concatenate([out - felt[:, None], free.sum(1, keepdims=True)], 1))
+        slopes = ((parts * gain)[:, None] * np.eye(6)[:, None]).reshape(len(gain), 6, -1)
+
+        def through(others: Array) -> Array:
+            at = rows.back(others)  # (n, 6, m)
+            late = at[last, each] + side[..., None] * (at[top, each] - at[end, each]) - at[:, None]
+            return gain * rows.modes((weights[..., None] * late).sum(1))
+
+        return Effect(slopes, slopes[..., :-6] @ values[:-6], through)
 
     def doubt(self, phi: Array, values: Array) -> Array:
         return looks_like(INEXACT * np.abs(values[:-6].reshape(-1, 2, 3)).sum(0).mean(1), phi)

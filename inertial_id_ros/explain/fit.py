@@ -26,8 +26,7 @@ HALVINGS = 4  # of a step
 SETTLED = 0.05  # of its cost
 
 
-@dataclass(frozen=True, eq=False)
-class Region:
+class Region(NamedTuple):
     """A box in which the centre of mass lies: its centre and lengths (3,) [m]."""
 
     centre: Array
@@ -95,7 +94,7 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
         np.zeros(10) if start is None else start.phi, *[values[t.name] for t in terms]]), prior)
     mean, spread, least = noise.strengths_before(prior.sheet, rows.time[-1] - rows.time[0])
     log = mean if start is None else start.solution.log_noise
-    solution, gained, moved = system.solve(log, scales), np.inf, np.inf
+    solution, gained, moved = Solution(system, log, scales), np.inf, np.inf
     is_usual = is_near and not any(term.odds for term in terms)
     for number in range(rounds):
         x = system.x
@@ -103,9 +102,9 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
             x = solution.x
         elif number:
             system, gained = _stepped(system, solution.x, log, scales, prior)
-            x, solution = system.x, system.solve(log, scales)
+            x, solution = system.x, Solution(system, log, scales)
         log, scales = solution.strengths(mean, spread), system.learnt_scales(solution, scales)
-        solution = system.solve(log, scales)
+        solution = Solution(system, log, scales)
         step = solution.x[:10] - x[:10]
         moved = np.sqrt(abs(step @ np.linalg.solve(solution.covariance[:10, :10], step)))
         if gained < SETTLED or (moved < CLOSE and (number or is_near)):
@@ -114,7 +113,7 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
                  if np.isfinite(t.strength) and scales[t.name] > 1.0)
     evidence = solution.evidence - 0.5 * float(np.square((log - mean) / spread).sum()) - sum(
         0.5 * held * (np.log(square) + 1.0 / square - 1.0) for held, square in stretched)
-    wide = system.solve(np.maximum(log, least), {k: max(v, 1.0) for k, v in scales.items()})
+    wide = Solution(system, np.maximum(log, least), {k: max(v, 1.0) for k, v in scales.items()})
     return Fit(terms, solution.x[:10], solution.covariance[:10, :10],
                (wide.x[:10], wide.covariance[:10, :10]), split(terms, solution.x),
                split(terms, np.sqrt(np.diag(solution.covariance))), scales, evidence, system.rows,
@@ -172,19 +171,16 @@ class System:
                 mass * region.size[:, None] / np.sqrt(12.0))
             self.normaliser = -3.0 * np.log(mass)
 
-    def _deviations(self, scales: Mapping[str, float]) -> Array:
+    def deviations(self, scales: Mapping[str, float]) -> Array:
+        """Of x (10 + q,) before the data."""
         return np.concatenate([VAGUE, *[scales[term.name] * term.sd for term in self.terms]])
 
     def cost(self, log: Array, scales: Mapping[str, float]) -> float:
         """Half the square of what x leaves, in deviations, of wrench and priors; exact."""
         variance = np.repeat(self.spectrum @ np.exp(log).T, 3, 1)
-        gap = (self.x - self.mean) / self._deviations(scales)
+        gap = (self.x - self.mean) / self.deviations(scales)
         residual, outside = self.y - self.X @ self.x, self.inside @ self.x[:10]
         return float(0.5 * (np.sum(residual**2 / variance) + gap @ gap + outside @ outside))
-
-    def solve(self, log: Array, scales: Mapping[str, float]) -> "Solution":
-        """The solution at strengths of the noise and scales of the priors."""
-        return Solution(self, log, self._deviations(scales))
 
     def learnt_scales(self, solution: "Solution", scales: Mapping[str, float]) -> dict[str, float]:
         """Scale of each prior: the mean square of the values that the data determine (MacKay 1992).
@@ -205,14 +201,15 @@ class System:
 
 
 class Solution:
-    """Solution of a system: x (10 + q,) and its covariance; the logarithm of its evidence.
+    """Solution of a system at strengths of the noise and scales of the priors: x (10 + q,) and its
+    covariance; the logarithm of its evidence.
 
     Attributes:
         variance: (k, 6) of each mode's noise, of strengths log_noise (2, c); residual: whitened.
     """
 
-    def __init__(self, system: System, log: Array, sd: Array) -> None:
-        self.log_noise, self.spectrum = log, system.spectrum
+    def __init__(self, system: System, log: Array, scales: Mapping[str, float]) -> None:
+        self.log_noise, self.spectrum, sd = log, system.spectrum, system.deviations(scales)
         self.variance = np.repeat(system.spectrum @ np.exp(log).T, 3, 1)
         self.weight = 1.0 / np.sqrt(self.variance)
         yw = (system.y * self.weight).ravel()
