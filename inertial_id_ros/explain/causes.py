@@ -30,7 +30,7 @@ def candidates(fit: Fit) -> list[Term]:
     out += [BiasDrift()] if out and rows.time[-1] - rows.time[0] > DRIFTS else []
     if out and np.ptp(rows.place, axis=0).any():
         out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(rows.age[0])]
-        out += [Cable(), RoomForce(), MovingBase(rows.n)]
+        out += [*map(Cable, Cable.LENGTHS), RoomForce(), MovingBase(rows.n)]
     taken = {term.place for term in fit.terms if term.odds}
     return [term for term in out if term.place not in taken]
 

@@ -25,7 +25,7 @@ from .terms import DECIDED, Term, Values
 CERTAIN, WORTH_IT, TEMPER = 3.0, -8.0, 2.0
 NAMED = 0.9  # probability
 SECOND, ENOUGH = round(1.0 / (BIN * STEP)), 3  # rows; seconds to compare with
-MOST = 2  # values of a term that are worth a try
+MOST = 2  # terms of a name that are worth a try, if their effect is linear
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,14 +181,17 @@ def _search(best: Model, prior: Prior) -> list[Model]:
 
 
 def _promising(clean: Fit) -> list[tuple[Term, Values]]:
-    """Further terms and values to start at: the best of a kind, where the noise leaves any hope."""
-    out: dict[tuple[str, int], list[tuple[float, Term, Values]]] = {}
+    """Further terms and values to start at: the best of a name, and of each term that is not linear
+    in its values, where the noise leaves any hope."""
+    out: dict[Term | str, list[tuple[float, Term, Values]]] = {}
     for term in candidates(clean):
         for start in term.starts(clean):
             gain = 0.0
             # What moves other terms, too, or whose scale is learnt, is no small step: a fit tells.
             if len(start) == 1 and not np.isfinite(term.strength):
                 gain, start[term.name] = promise(clean, term, start[term.name])
-            out.setdefault((term.name, term.curved), []).append((gain + term.odds, term, start))
+            kind = term if term.curved else term.name
+            out.setdefault(kind, []).append((gain + term.odds, term, start))
     return [(term, start) for some in out.values() for gain, term, start in
-            sorted(some, key=lambda each: -each[0])[:MOST] if gain > WORTH_IT]
+            sorted(some, key=lambda each: -each[0])[:1 if some[0][1].curved else MOST]
+            if gain > WORTH_IT]

@@ -23,19 +23,24 @@ class Cable(Term):
 
     Values (8): that point from the sensor's mean position [m], tension beyond that of a spring
     without natural length [N], stiffness [N/m], where it is fastened, from the sensor, in its axes
-    [m]. With these the valley of such a spring, which looks like weight, is straight: its linear
-    covariance is right.
+    [m]. A pull of any length looks like weight, and near cables behave unlike long ones: in the
+    average over models of some lengths linear covariances are right. Most come from above: by
+    about so much [m].
     """
 
-    ABOVE = 0.4  # m: most cables come from above
-    POINTS = ABOVE * np.array([(0, 0, 1), (0, 0, 2), (1, 0, 1), (-1, 0, 1), (0, 1, 1), (0, -1, 1)])
+    LENGTHS = (0.3, 0.6, 1.2)  # m
+    POINTS = np.array([(0, 0, 1), (1, 0, 1), (-1, 0, 1), (0, 1, 1), (0, -1, 1)])
 
-    sd = np.r_[np.full(3, 0.5), 3.0, 6.0, np.full(3, 0.1)]
-    mean = np.r_[0.0, 0.0, ABOVE, 1.0, np.zeros(4)]
-    name, place, is_inexact, odds, curved = "cable", Place.ROOM, True, COMMON, len(mean)
+    name, place, is_inexact, curved = "cable", Place.ROOM, True, 8
+    odds = COMMON - float(np.log(len(LENGTHS)))
+
+    def __init__(self, above: float) -> None:
+        self.sd = np.r_[np.full(3, 0.5 * above), 3.0, 6.0, np.full(3, 0.1)]
+        self.mean = np.r_[0.0, 0.0, above, 1.0, np.zeros(4)]
 
     def starts(self, fit: Fit) -> list[Values]:
-        return [{self.name: np.r_[point, 1.0, 3.0, np.zeros(3)]} for point in self.POINTS]
+        return [{self.name: np.r_[self.mean[2] * point, 1.0, 3.0, np.zeros(3)]}
+                for point in self.POINTS]
 
     def is_believable(self, values: Array) -> bool:
         """It pulls, near the sensor."""
