@@ -227,8 +227,9 @@ class Streams:
         if self.chain is not None and not self.joints.lacking():
             self.restarts += self._uses_transforms  # joint states came late
             self._uses_transforms = False
-            signal = self.joints.advance(finished)
-            return self.chain.motion(signal.number, self.joints.order, *signal[1:])
+            signal, chain = self.joints.advance(finished), self.chain
+            return chain.motion(signal.number, self.joints.order, *signal[1:]) if len(
+                signal.number) else NO_MOTION
         waits = not finished and self.wrenches.ring.newest <= self.wrenches.begin + PATIENCE_NS
         if self._by_transforms is None or (waits and not self._uses_transforms):
             return NO_MOTION

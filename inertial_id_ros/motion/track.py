@@ -230,7 +230,9 @@ class Faults:
             self._seen = int(stamps[-1])
             change = np.diff(rows, axis=0)
             change -= TURN * np.round(change / TURN) * self._turning
-            for column in range(len(self._since)):
+            stands = (change == 0.0).any(axis=0) | (self._since < stamps[0])
+            self._since[~stands] = stamps[-1]
+            for column in np.flatnonzero(stands).tolist():
                 self._find_frozen(column, stamps, change[:, column])
         for k in np.flatnonzero(off > OFF).tolist():
             self._note_missed(int(centres[k]), off[k], reach)
