@@ -8,7 +8,6 @@ import time
 from concurrent.futures import wait
 from contextlib import suppress
 from datetime import datetime, timezone
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,7 +51,7 @@ class ApplyService:
         if self._running.locked():
             raise InvalidData("another application is under way; try again later")
         with self._running:
-            return await self._estimation.apply.answer(partial(self._carry_out, request, response))
+            return await self._estimation.apply.answer(lambda: self._carry_out(request, response))
 
     def _carry_out(self, request: Any, response: Any) -> str:
         """Plan, and if wanted send; what was or would be sent (raises InertialIdError)."""

@@ -102,8 +102,8 @@ class Estimation:
         # does not arrive again.
         self._newest: tuple[int, float] = (0, 0.0)
         self._stated = decoding.StateReader()
-        self._seen = ""  # sentence of the outcome that was shown last
-        self._asked: Outcome = NoEstimate(0, "", "")  # the last that was not due
+        self._seen: Outcome = NoEstimate(0, "", "")  # shown last, as it came
+        self._asked: Outcome = self._seen  # the last that was not due
         self._published = time.monotonic()
 
     # ---- from any thread ------------------------------------------------------------------------
@@ -245,11 +245,12 @@ class Estimation:
             if isinstance(asked, Estimate) and reason and not asked.stale:
                 outcome = asked.as_stale(reason)
         names = {*self.notes, *(f.name for f in self.identifier.findings())}
-        if payload_text(outcome) != self._seen or names != {f.name for f in self.findings_now}:
+        is_new = outcome is not self._seen and payload_text(outcome) != payload_text(self._seen)
+        if is_new or names != {f.name for f in self.findings_now}:
             self._show(outcome)
 
     def _show(self, outcome: Outcome) -> None:
-        self._seen = payload_text(outcome)
+        self._seen = outcome
         if isinstance(outcome, Estimate) and not outcome.doubted and (
                 outcome.verdict[0] == UNOBSERVED):
             outcome = NoEstimate(outcome.stamp_ns, outcome.frame_id,
