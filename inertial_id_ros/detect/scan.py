@@ -128,20 +128,15 @@ class Scan:
         if filters or abs(moved[2]) > HALF * BIN:  # what was learnt is of another wrench
             self._begin_anew()
 
-    def restart(self, history: History, sheet: Sheet, is_empty: bool) -> Iterator[Event]:
-        """Learn anew by another sheet; the event by which that ends what was suspect.
-
-        Args:
-            is_empty: True if only the tool is carried now, and the sheet knows the zero.
-        """
-        onset, self.sheet = self.onset, sheet
+    def restart(self, history: History, sheet: Sheet, is_empty: bool) -> None:
+        """Learn anew by another sheet; is_empty: True if only the tool is carried now, and the
+        sheet knows the zero."""
+        if self.onset is not None:  # what is suspect is over
+            history.marks = replace(history.marks, contacts=self._contacts, begin=self._row)
+        self.sheet = sheet
         self._begin_anew()
         if is_empty:
             self.predictor.hold(*self.tool)
-        if onset is not None:
-            event = Event(Kind.ZEROED if is_empty else Kind.LOST, self._row, onset, self._row)
-            self._mark(history, event)
-            yield event
 
     def update(self, history: History, end: int = ALL,
                is_same: Callable[[Event], bool] = lambda event: False) -> list[Event]:

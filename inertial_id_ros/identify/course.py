@@ -87,11 +87,9 @@ class Course:
                        for some in (was, basis))
         if self._load is None and before != now:
             newest, tare = self.history.newest, basis.beliefs.tare
-            is_empty = tare is not None and tare.stamp_ns == newest  # it is measured now
-            self.latch.offset = self.latch.offset * (not is_empty)
-            for event in self.scan.restart(
-                    self.history, basis.beliefs.sheet(basis.settings, newest), is_empty):
-                self._note(event)
+            if is_empty := tare is not None and tare.stamp_ns == newest:  # it is measured now
+                self.latch.offset = np.zeros(6)
+            self.scan.restart(self.history, basis.beliefs.sheet(basis.settings, newest), is_empty)
 
     def append(self, motion: Motion, stamps: IntArray, wrench: Array, faults: list[Fault]) -> None:
         """Take bins of motion, W + bias (m, 6) at stamps (m,) [ns], and faults of any bins."""
