@@ -54,21 +54,17 @@ class TorqueExplanation(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """A fit of r rows: values in units of their priors, those of the payload first, with their
-    covariance; weight (r, j) of rows, and residual (r, j), so weighed [N m]; noise (j,) that was
-    found; cost: minus the logarithm of the evidence."""
+    """A fit of r rows: phi (10,) of the payload; values in units of their priors, its own first,
+    with their covariance; weight (r, j) of rows, and residual (r, j), so weighed [N m]; noise (j,)
+    that was found; cost: minus the logarithm of the evidence."""
 
+    phi: Array
     values: Array
     covariance: Array
     weight: Array
     residual: Array
     noise: Array
     cost: float
-
-    @property
-    def phi(self) -> Array:
-        """(10,) of the payload."""
-        return VAGUE * self.values[:10]
 
 
 def explain_torques(window: Window, load: TorqueLoad, zero_moved: bool) -> TorqueExplanation:
@@ -115,7 +111,7 @@ def _fitted(rows: LoadColumns, load: TorqueLoad, more: Array, known: Fitted | No
         cost = 0.5 * float(np.square(left / noise).sum() + u @ u + np.linalg.slogdet(normal)[1])
         noise = np.maximum(equivalent_white_noise(left, LEAST * own) / full, LEAST * own)
         phi = VAGUE * u[:10]
-    return Fitted(u, unit, weight, left, noise, cost)
+    return Fitted(phi, u, unit, weight, left, noise, cost)
 
 
 def _walking(rows: LoadColumns, load: TorqueLoad, zeros: Array, age: Array, steady: Fitted
@@ -123,8 +119,7 @@ def _walking(rows: LoadColumns, load: TorqueLoad, zeros: Array, age: Array, stea
     """The fit of a payload that pours or slides, and its finding; or the steady one, where that is
     as likely; age: (r,) of rows [s]."""
     pouring = Pouring(age[0], EVERY)
-    columns = pouring.slopes(rows.A, steady.phi, age) * pouring.sd
-    columns = np.concatenate([columns, zeros], axis=2)
+    columns = np.concatenate([pouring.slopes(rows.A, steady.phi, age) * pouring.sd, zeros], axis=2)
     known = _fitted(rows, load, columns)
     fit = _fitted(rows, load, columns, known)
     if fit.cost + DECIDED > _fitted(rows, load, zeros, known).cost:
