@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import numpy as np
 from scipy.spatial.transform import Rotation
-from scipy.special import fdtrc
 
 from ...errors import InertialIdError, RecordingError
 from ...inertia import Array
@@ -21,8 +20,7 @@ from ...motion.motion import BIN_NS, Motion
 
 Kind = TypeVar("Kind")
 HELD = 90  # bins of a pose at rest
-UNKNOWNS = [0, 4, 5, 6], [1, 2, 3, 7, 8, 9]  # mass and bias of forces; first moment, bias
-RARE = 1e-5  # probability of a pose that is off by chance
+OFF = 4.0  # times the median; of one pose by chance in 1e6, were they Gaussian
 
 
 @dataclass(frozen=True)
@@ -78,47 +76,25 @@ def hold_poses(stamps: np.ndarray, turn: Array, wrench: Array) -> History:
     return history
 
 
-def fitting_poses(turn: Array, wrench: Array, least: Array) -> tuple[np.ndarray, Array]:
+def fitting_poses(turn: Array, wrench: Array, usual: Array) -> tuple[np.ndarray, Array]:
     """True (n,) for poses at rest (n, 3, 3) whose wrenches (n, 6), W + bias, fit those of the
     others, and what mass, first moment and bias of these leave (n, 6).
 
-    The worst are left out, one more than a quarter, so that none hides another; each is used again
-    whose forces and torques an F test does not tell from the rest. Where all of these stay out,
-    something else is wrong, and every pose is used.
+    The worst is left out, one after the other, while it is `OFF` times as far off as half of them.
+    Where these are more than a quarter, something else is wrong, and every pose is used.
 
     Args:
-        least: (2,) deviations of a force and of a torque that are usual [N, N m].
+        usual: (2,) deviations of a force and of a torque that are usual [N, N m].
     """
     A = np.concatenate([weight_columns(-GRAVITY @ turn), np.tile(np.eye(6), (len(turn), 1, 1))], 2)
-    fits, out = np.ones(len(turn), dtype=bool), list[int]()
-    while len(out) <= len(fits) // 4:
-        out.append(int(np.argmin(_chances(A, wrench, least, fits))))
-        fits[out[-1]] = False
-    while out:
-        chances = [_chances(A, wrench, least, fits | (np.arange(len(fits)) == k))[k] for k in out]
-        if max(chances) < RARE:
-            break
-        fits[out.pop(int(np.argmax(chances)))] = True
-    fits |= len(out) > len(fits) // 4
-    x = np.linalg.lstsq(A[fits].reshape(-1, 10), wrench[fits].ravel())[0]
-    return fits, wrench - A @ x
-
-
-def _chances(A: Array, wrench: Array, least: Array, used: np.ndarray) -> Array:
-    """Probability (n,) with which each used pose is as far off from the other ones as it is; 1 for
-    those that are not used."""
-    out = np.ones(len(used))
-    for part, columns, usual in zip((slice(3), slice(3, 6)), UNKNOWNS, least, strict=True):
-        y, X = wrench[used, part], A[used, part][:, :, columns]
-        basis = np.linalg.qr(X.reshape(y.size, -1))[0]
-        left = (y.ravel() - basis @ (basis.T @ y.ravel())).reshape(y.shape)
-        own = basis.reshape(X.shape)
-        rest = (1.0 + 1e-9) * np.eye(3) - own @ own.transpose(0, 2, 1)
-        gone = (left * np.linalg.solve(rest, left[..., None])[..., 0]).sum(1)
-        free = y.size - len(columns) - 3
-        others = np.maximum((left**2).sum() - gone, free * usual**2)
-        out[used] = np.minimum(out[used], fdtrc(3, free, gone * free / (3.0 * others)))
-    return out
+    fits = np.ones(len(turn), dtype=bool)
+    while True:
+        left = wrench - A @ np.linalg.lstsq(A[fits].reshape(-1, 10), wrench[fits].ravel())[0]
+        size = np.linalg.norm(left.reshape(-1, 2, 3), axis=2)
+        off = (size / np.maximum(np.median(size[fits], axis=0), usual)).max(axis=1) * fits
+        if off.max() < OFF or (~fits).sum() > len(fits) // 4:
+            return fits | ((~fits).sum() > len(fits) // 4), left
+        fits[off.argmax()] = False
 
 
 @contextmanager
