@@ -370,9 +370,9 @@ class Streams:
 
     def _silence(self, name: str, rings: list[Ring]) -> list[tuple[str, Numbers]]:
         """The finding that no samples come, or that none came for a while before the newest."""
-        longest = 0
+        longest, newest = 0, self.newest
         for ring in filter(len, rings):
-            first = max(int(np.searchsorted(ring.stamps, self.newest - SHOWN_NS)) - 1, 0)
-            steps = np.diff(ring.stamps[first:], append=self.newest)
-            longest = max(longest, int(steps.max()))
+            first = max(int(np.searchsorted(ring.stamps, newest - SHOWN_NS)) - 1, 0)
+            last = newest - int(ring.stamps[-1])
+            longest = max(longest, last, int(np.diff(ring.stamps[first:]).max(initial=0)))
         return [(f"samples_missing.{name}", {"seconds": 1e-9 * longest})] * (longest > SILENT_NS)
