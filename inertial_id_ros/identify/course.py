@@ -31,16 +31,18 @@ GROWN = 1.25  # of the bins that count, or of what the models left, from which o
 
 
 class Known(NamedTuple):
-    """What a search found: made before the bin `end`, from the bin `first` of the payload on."""
+    """What a search found: made before the bin `end`, from the bin `first` of the payload on, of
+    `used` bins that count; where it is refuted, none follows for `pause` bins."""
 
     end: int
     first: int
+    used: int
+    pause: int
     found: Explanation
 
     def is_outdated(self, end: int, window: Window) -> bool:
         """True if models are to be searched anew: after a while, or for a window that has grown."""
-        before = self.found.best.rows.window.used.sum()
-        return bool(end - self.end >= LATER or window.used.sum() > GROWN * before)
+        return bool(end - self.end >= LATER or window.used.sum() > GROWN * self.used)
 
     def is_refuted(self, said: Conclusion) -> bool:
         """True if the models no longer explain newer samples as well."""
@@ -235,9 +237,12 @@ class Course:
         torques = (self._load, marks.zero_moved > 0) if self._load else None
         if known is not None and not (search and known.is_outdated(end, window)):
             said = estimate(window, end, self.basis, known.found, torques)
-            if not search or not known.is_refuted(said):
+            if not search or end - known.end < known.pause or not known.is_refuted(said):
                 return said
         said = estimate(window, end, self.basis, None, torques)
         if search and isinstance(said.explained, Explanation):
-            self._known = *self._known[-1:], Known(end, marks.first, said.explained)
+            last, is_failed = self._known[-1:], said.explained.surprise > SURPRISING
+            pause = min(2 * last[0].pause, LATER) if last and is_failed else EVERY
+            used = int(window.used.sum())
+            self._known = *last, Known(end, marks.first, used, pause, said.explained)
         return said

@@ -60,14 +60,11 @@ def test_the_mass_on_a_sensor_that_filters_is_that_of_its_poses_at_rest(
                  "--json", str(tmp_path / "a.json")]) == 0
     found = json.loads((tmp_path / "a.json").read_text())
     spread = 1.96 * found["history"][-1]["sigma"][0]
-    assert abs(found["mass"] - _mass_at_rest(rows)) < spread < 0.1
-
-
-def _mass_at_rest(rows: np.ndarray) -> float:
-    """Least squares on the samples of poses that were held for 3 s [kg]."""
+    # Least squares on the samples of poses that were held for 3 s.
     still = np.append(False, np.abs(np.diff(rows[:, 7:11], axis=0)).max(axis=1) < 2e-4)
     held = np.convolve(still, np.ones(30), "full")[:len(still)] == 30
     turns = Rotation.from_quat(rows[held, 7:11]).as_matrix()
     system = np.concatenate([np.column_stack([-turn.T @ [0.0, 0.0, 9.81], np.eye(3)])
                              for turn in turns])
-    return float(np.linalg.lstsq(system, rows[held, 1:4].ravel())[0][0])
+    mass = np.linalg.lstsq(system, rows[held, 1:4].ravel())[0][0]
+    assert abs(found["mass"] - mass) < spread < 0.1

@@ -15,7 +15,7 @@ from scipy.stats import truncnorm
 from inertial_id_ros.errors import InvalidData, InvalidSetting
 from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, Estimate, judge, limits
 from inertial_id_ros.estimators import create
-from inertial_id_ros.explain.explain import Explanation, explain
+from inertial_id_ros.explain.explain import explain
 from inertial_id_ros.identify.beliefs import Basis, Beliefs
 from inertial_id_ros.identify.estimate import widened
 from inertial_id_ros.identify.identifier import Identifier
@@ -83,16 +83,6 @@ def test_an_object_is_found_beside_a_tool(method: str) -> None:
     assert found.report[0] == pytest.approx(0.6 * BODY.report()[0], rel=0.01)
 
 
-def explanation() -> tuple[Explanation, Settings]:
-    used, history = settings(), History()
-    ((_, (joints, wrenches)),) = record().blocks()
-    assert isinstance(joints, JointStates) and isinstance(wrenches, Wrenches)
-    history.append(motion_from_arrays(joints.stamps, joints.positions),
-                   wrenches.stamps, used.wrench.sign * wrenches.rows)
-    sheet = Beliefs().sheet(used, 0)
-    return explain(history.window(history.end, 30.0), sheet, None), used
-
-
 def test_a_shape_that_the_estimator_needs_stays() -> None:
     made = Identifier(settings(**SHAPE, estimator__method="entropic"))
     with pytest.raises(InvalidData):
@@ -115,8 +105,12 @@ def test_a_shape_that_cannot_hold_the_payload_is_named_and_what_follows_doubted(
 
 def test_a_blend_is_the_dense_statement_of_both_models() -> None:
     """As in cvxpy: least squares of all rows, the bias free with its prior, over bodies."""
-    explained, used = explanation()
-    used = used.replace({"estimator.method": "lmi", "estimator.weighting": "dynamism"})
+    history, used = History(), settings(estimator__method="lmi", estimator__weighting="dynamism")
+    ((_, (joints, wrenches)),) = record().blocks()
+    assert isinstance(joints, JointStates) and isinstance(wrenches, Wrenches)
+    history.append(motion_from_arrays(joints.stamps, joints.positions),
+                   wrenches.stamps, used.wrench.sign * wrenches.rows)
+    explained = explain(history.window(history.end, 30.0), Beliefs().sheet(used, 0), None)
     found, *_ = solve(explained, Basis(used, Beliefs()))
     full, static, full_share, noise, bias_sd = plain_rows(explained.best, np.zeros(10))
     phi, bias = cp.Variable(10), cp.Variable(6)

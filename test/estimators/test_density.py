@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from inertial_id_ros.estimate import UNOBSERVED, judge
 from inertial_id_ros.estimators.density import UNKNOWN_WIDTH, WIDER, WIDTHS, find_mode
 from inertial_id_ros.geometry import density_prior as priors
-from inertial_id_ros.geometry.shape import Shape, shape_from_mesh, shape_from_primitive
+from inertial_id_ros.geometry.shape import shape_from_mesh, shape_from_primitive
 from inertial_id_ros.inertia import (
     Array,
     is_consistent,
@@ -26,15 +26,10 @@ from inertial_id_ros.inertia import (
 )
 from inertial_id_ros.settings import Settings
 
-
-def _mesh() -> Shape:
-    """A filled cone, tilted."""
-    pose = trimesh.transformations.rotation_matrix(0.7, [1.0, 2.0, 0.5])
-    pose[:3, 3] = [0.01, 0.02, 0.12]
-    return shape_from_mesh(trimesh.creation.cone(radius=0.06, height=0.2, sections=48), pose)
-
-
-SHAPES = {"box": BOX, "mesh": _mesh(),
+POSE = trimesh.transformations.rotation_matrix(0.7, [1.0, 2.0, 0.5])
+POSE[:3, 3] = [0.01, 0.02, 0.12]
+CONE = trimesh.creation.cone(radius=0.06, height=0.2, sections=48)
+SHAPES = {"box": BOX, "mesh": shape_from_mesh(CONE, POSE),
           "cylinder": shape_from_primitive("cylinder", (0.03, 0.25), np.eye(4))}
 PRIORS = {name: priors.density_prior(shape) for name, shape in SHAPES.items()}
 

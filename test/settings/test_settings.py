@@ -15,13 +15,6 @@ ALL = list(iter_settings(Settings()))
 NUMBERS = [(n, v, s) for n, v, s in ALL if isinstance(v, int | float) and not isinstance(v, bool)]
 
 
-def _beyond(value: Any, spec: Spec) -> list[Any]:
-    """Values just outside of the range, and numbers that are none."""
-    out = [limit + sign * 1e-6 for limit, sign in ((spec.low, -1), (spec.high, 1), (spec.above, 0))
-           if math.isfinite(limit)]
-    return [*out, math.nan, math.inf, -math.inf]
-
-
 def test_the_defaults_are_allowed_and_every_setting_is_described() -> None:
     for name, value, spec in ALL:
         assert name.count(".") == 1 and spec.description.endswith("."), name
@@ -31,7 +24,9 @@ def test_the_defaults_are_allowed_and_every_setting_is_described() -> None:
 @pytest.mark.parametrize(("name", "value", "spec"), NUMBERS, ids=[n for n, _, _ in NUMBERS])
 def test_a_number_outside_its_range_is_refused_with_name_and_range(
         name: str, value: float, spec: Spec) -> None:
-    for bad in _beyond(value, spec):
+    near = [limit + sign * 1e-6 for limit, sign in ((spec.low, -1), (spec.high, 1), (spec.above, 0))
+            if math.isfinite(limit)]
+    for bad in (*near, math.nan, math.inf, -math.inf):
         with pytest.raises(InvalidSetting) as caught:
             Settings().replace({name: bad})
         assert name in str(caught.value) and allowed_range(spec) in str(caught.value)
