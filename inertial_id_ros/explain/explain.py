@@ -17,7 +17,7 @@ from .causes import MovingBase, candidates
 from .fit import Fit, Prior, Region, fit, promise, setup_of
 from .laws import Pouring
 from .residual import LARGE, SHARE, Unknown, is_believable, looks_like, surprise, unknown
-from .setup_errors import ACCOUNTED, AHEAD, STRETCHED, Model, rivals
+from .setup_errors import ACCOUNTED, AHEAD, NEAREST, STRETCHED, Model, rivals
 from .terms import DECIDED, Term, Values
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
@@ -74,7 +74,7 @@ class Explanation:
         """Kinds and numbers of findings: what is taken into account of the set-up, and terms that
         are certain and large enough."""
         best, out = self.best, list[tuple[str, dict[str, float | str]]]()
-        if self.error.kind == "clock_offset":
+        if abs(self.setup.delay) > BIN * NEAREST:
             out.append(("clock_offset", {"milliseconds": 1e3 * self.setup.delay}))
         if self.error.kind == "removed_payload":
             out.append(("removed_payload", {"mass": float(best.values["removed_payload"][0])}))

@@ -23,7 +23,7 @@ from ..motion.motion import BIN
 from .causes import SensorFilter
 from .fit import ROUNDS, Fit, Prior, fit
 from .residual import SHARE, surprise
-from .terms import DECIDED, Place, Term, Usual, Values, linear, usual_terms
+from .terms import DECIDED, RARE, Place, Term, Usual, Values, linear, usual_terms
 
 SURPRISING, STRETCHED = 0.4, 2.5  # of the data sheet; scale of a prior
 UNBELIEVABLE = -2.0  # logarithm
@@ -112,10 +112,10 @@ def _model(error: SetupError, rows: Rows, prior: Prior, terms: list[Term],
     if error.kind == "removed_payload":
         terms = [*terms, REMOVED]
     new = fit(rows, terms, prior, start=start, given=given, rounds=2 * ROUNDS)
-    # The density is that of readings as they came. An error must be beyond doubt.
+    # The density is that of readings as they came. What refuses an answer must be beyond doubt.
     odds = new.evidence + _belief_in_body(new, prior) + sum(term.odds for term in terms) + len(
-        new.solution.variance) * float(np.log(np.abs(error.channels)).sum()) - DECIDED * bool(
-            error.kind)
+        new.solution.variance) * float(np.log(np.abs(error.channels)).sum()) + {
+            "": 0.0, "clock_offset": RARE}.get(error.kind, -DECIDED)
     return Model(new, odds, error)
 
 

@@ -378,9 +378,18 @@ def test_a_late_clock_is_found_and_taken_into_account(late: float) -> None:
     assert len(of) > 1 and all(np.array_equal(one, of[0]) for one in of)
 
 
-def test_rows_that_a_delay_takes_do_not_make_it_a_filter() -> None:
-    found = of_wrong(RIGHT, 0.09)
-    assert not found.setup.filter and found.setup.delay == pytest.approx(0.09, abs=0.003)
+@pytest.mark.parametrize("late", [0.09, 0.15])
+def test_rows_that_a_delay_takes_do_not_make_it_a_filter(late: float) -> None:
+    found = of_wrong(RIGHT, late)
+    assert not found.setup.filter and found.setup.delay == pytest.approx(late, abs=0.003)
+    assert ("clock_offset" in dict(found.named)) is (late > 0.1)
+
+
+def test_a_late_clock_in_a_short_window_is_no_filter_that_explains_it_as_well() -> None:
+    slow = moved(3, SECONDS, RATE, harmonics=3)
+    begin = by_encoders(slow, 3).part(slice(200))
+    found = of_wrong(BODY.wrench(slow) + RIGHT - BODY.wrench(MOTION), 0.3, begin)
+    assert found.error.kind == "clock_offset" and found.phi[0] == pytest.approx(PHI[0], rel=0.02)
 
 
 @pytest.mark.parametrize("harmonics", [5, 12])
