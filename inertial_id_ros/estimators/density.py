@@ -189,8 +189,8 @@ class _Search:
             root, ahead = factor, change.copy()
         ahead *= min(1.0, _LARGEST_STEP / np.abs(self._modes @ ahead).max())
         while np.abs(ahead).max() > EPSILON:
-            if self._accept(ahead) or self._accept(ahead - dpotrs(root, seen.T @ (
-                    self._columns @ np.expm1(self._modes @ ahead) - self.slope @ ahead))[0]):
+            if self._accept(ahead) or self._accept(ahead - dpotrs(
+                    root, seen.T @ (self._moved - self.slope @ ahead))[0]):
                 return -float(gradient @ change)
             ahead *= 0.5
         return 0.0
@@ -200,7 +200,7 @@ class _Search:
         growth = self._modes @ change  # of the log-density
         if np.abs(growth).max() > 1.01 * _LARGEST_STEP:
             return False
-        moved = self._columns @ np.expm1(growth)
+        self._moved = moved = self._columns @ np.expm1(growth)
         # From differences: both values are huge.
         decrease = -float(moved @ (self._pull + 0.5 * (self._information @ moved))
                           + change @ (self.states + 0.5 * change))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import blas, lapack
 
 from ..model import noise
 from ..model.rows import Rows
@@ -219,7 +219,7 @@ class Solution:
         normal[:10, :10] += inside.T @ inside
         normal.flat[::len(sd) + 1] += 1.0 + EPS * normal.trace()  # wrong units: digits end
         root = np.linalg.cholesky(normal)
-        self.inverse = solve_triangular(root, np.eye(len(sd)), lower=True, check_finite=False)
+        self.inverse = lapack.dtrtri(root, lower=1)[0]
         self.unit = self.inverse.T @ self.inverse
         u = self.unit @ (self.Xw.T @ yw + system.mean / sd)
         self.x, self.covariance = sd * u, self.unit * sd * sd[:, None]
@@ -237,7 +237,7 @@ class Solution:
 
     def strengths(self, mean: Array, spread: Array) -> Array:
         """Strengths (2, c) of the noise that the residual tells, by those before the data."""
-        taken = ((self.Xw @ self.unit) * self.Xw).sum(1).reshape(self.variance.shape)
+        taken = np.square(blas.dtrmm(1.0, self.inverse, self.Xw.T, lower=1)).sum(0)
         power, free = (part.reshape(-1, 2, 3).sum(2) for part in (
             self.left**2, np.maximum(1.0 - taken, 0.0)))  # what the fit leaves
         return np.stack([noise.update(self.log_noise[g], self.spectrum, power[:, g], free[:, g],

@@ -131,8 +131,8 @@ class History:
         some = np.flatnonzero(count)
         if not len(some):
             return np.zeros((n, rows.shape[1])), count
-        both = np.column_stack([(stamps - first * BIN_NS) / BIN_NS - 0.5, rows])
-        at, *means = (np.add.reduceat(both, edges[some]) / count[some, None]).T
+        at, means = (np.add.reduceat(part, edges[some]).T / count[some] for part in (
+            (stamps - first * BIN_NS) / BIN_NS - 0.5, rows))
         out = np.stack([np.interp(np.arange(n), at, column) for column in means], 1)
         hole = np.flatnonzero(count == 0)
         after = np.searchsorted(some, hole)

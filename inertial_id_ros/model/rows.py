@@ -10,6 +10,7 @@ from copy import copy
 from functools import cached_property, lru_cache, partial
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.fft import dct, idct
 from scipy.ndimage import uniform_filter1d
 from scipy.special import chdtri
@@ -38,10 +39,9 @@ class Stretch:
 
     def smooth(self, bins: Array, kernel: Array, late: int) -> Array:
         """Rows (n, ...) of bins, which are `late` bins after those of the motion."""
-        first, half, last = self.first + late, len(kernel) // 2, STEP * self.n
-        return np.asarray(sum(
-            weight * bins[first + k - half:first + k - half + last:STEP][:self.n]
-            for k, weight in enumerate(kernel) if weight > 0.0))
+        spans = sliding_window_view(bins.reshape(len(bins), -1), len(kernel), axis=0)
+        spans = spans[self.first + late - len(kernel) // 2::STEP][:self.n]
+        return (spans @ kernel).reshape(self.n, *bins.shape[1:])
 
 
 def stretches(used: np.ndarray, late: int = 0, rests: bool = False) -> list[Stretch]:
