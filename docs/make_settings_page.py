@@ -79,8 +79,8 @@ def row(name: str, value: Any, spec: Any) -> str:
     else:
         default, kind = f"{value:g}", ""
     allowed = kind if kind and not spec.choices else allowed_range(spec)
-    if spec.lengths:
-        allowed += f"; {' to '.join(map(str, sorted({spec.lengths[0], spec.lengths[-1]})))} numbers"
+    if spec.length:
+        allowed += f"; {spec.length} numbers"
     star = "*" if spec.runtime else ""
     return f"| `{name}`{star} | `{default}` | {allowed} | {spec.description} |\n"
 

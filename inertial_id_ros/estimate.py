@@ -150,10 +150,9 @@ class Estimate:
         """Mass [kg], centre of mass [m] and inertia about it [kg m^2], in `frame_id`."""
         return body_from_phi(self.phi)
 
-    @property
-    def inertia_is_known(self) -> bool:
-        """True if no entry of the inertia is UNOBSERVED."""
-        return UNOBSERVED not in self.verdict[4:]
+    def is_known(self, group: str) -> bool:
+        """True if nothing of "mass", "com" or "inertia" is UNOBSERVED."""
+        return UNOBSERVED not in self.verdict[GROUPS[group]]
 
     @property
     def carries_nothing(self) -> bool:

@@ -11,7 +11,6 @@ from inertial_id_ros import kinds
 from inertial_id_ros.errors import NotEnoughData
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
 from inertial_id_ros.kinds import KINDS, LEVELS, Doubt, Finding, doubt_of, made, withdraw_doubted
-from inertial_id_ros.targets.target import is_known
 
 GROUPS = {Doubt.MASS: slice(0, 1), Doubt.COM: slice(1, 4), Doubt.INERTIA: slice(4, 10)}
 NEEDED = Doubt.MASS | Doubt.COM | Doubt.FRAME
@@ -39,7 +38,7 @@ def test_a_doubt_closes_apply_and_export(name: str) -> None:
     with pytest.raises(NotEnoughData, match="this is wrong"):
         exported.payload_of(outcome.to_json())
     if isinstance(outcome, Estimate):
-        assert not (is_known(outcome, "mass") and is_known(outcome, "com"))
+        assert not (outcome.is_known("mass") and outcome.is_known("com"))
         assert exported.estimate_of(outcome.to_json()).doubted
 
 
@@ -49,7 +48,7 @@ def test_without_a_doubt_apply_and_export_are_open() -> None:
     outcome = withdraw_doubted(in_sensor(), harmless)
     assert isinstance(outcome, Estimate) and set(outcome.verdict) == {IDENTIFIED}
     payload = exported.estimate_of(outcome.to_json())
-    assert is_known(payload, "mass") and is_known(payload, "com") and not payload.doubted
+    assert payload.is_known("mass") and payload.is_known("com") and not payload.doubted
     exported.payload_of(outcome.to_json())
 
 

@@ -53,7 +53,7 @@ class Identifier(identifier.Identifier):
     def add_wrenches(self, stamps: ArrayLike, frame_id: str, wrench: ArrayLike) -> None:
         """Add wrenches (n, 6) of the sensor [N, N m], with the sign that `wrench.convention` names.
         Results are in their frame. Raises InvalidSetting where joint torques are what counts."""
-        if self.settings.load.source == "joint_torque":
+        if self.settings.load.robot:
             raise InvalidSetting("load.robot names a robot file, which uses no wrenches; add joint "
                                  "states with efforts, or leave load.robot empty")
         as_names("frame_id", [frame_id])

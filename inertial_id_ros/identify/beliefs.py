@@ -144,7 +144,7 @@ def named_beliefs(settings: Settings) -> Beliefs:
 def compensated_by_driver(settings: Settings) -> Array | None:
     """phi (10,) of the payload that the settings say the driver compensates; None: none."""
     driver = settings.precompensated
-    if driver.source != "settings" or not driver.mass or settings.load.source != "wrench":
+    if driver.source != "settings" or not driver.mass or settings.load.robot:
         return None
     return phi_from_body(driver.mass, driver.com, tensor_from_six(driver.inertia))
 

@@ -46,7 +46,7 @@ PAYLOADS = {"inertia": (_topic("geometry_msgs/msg/InertiaStamped"),),
 
 def input_topics(settings: Settings) -> list[InputTopic]:
     """The topics that the identification reads with these settings."""
-    topics = [WRENCH] if settings.load.source == "wrench" else []
+    topics = [] if settings.load.robot else [WRENCH]
     topics += [JOINT_STATES, TRANSFORMS, STATIC_TRANSFORMS]
     if settings.precompensated.topic:
         topics += PAYLOADS.get(settings.precompensated.source, ())

@@ -47,7 +47,7 @@ class RobotRequest:
     method: str = "lmi"
     constraints: Mapping[str, Any] = field(default_factory=dict)
     gravity: Sequence[float] = setting(GRAVITY, "in axes of the description's root",
-                                       unit="m/s^2", lengths=(3,))
+                                       unit="m/s^2", length=3)
     align: bool = setting(True, "look for a tilt of the base and a delay of the efforts")
     low_pass: float = setting(LOW_PASS, "length of the filter on both sides", unit="s", low=0.02,
                               high=2.0)

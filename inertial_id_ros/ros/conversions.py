@@ -183,7 +183,7 @@ class Publishing:
         if self._markers.get_subscription_count():
             self._markers.publish(payload_markers(outcome))
         self._write(outcome)
-        if isinstance(outcome, Estimate) and outcome.inertia_is_known and not outcome.stale:
+        if isinstance(outcome, Estimate) and outcome.is_known("inertia") and not outcome.stale:
             self._inertia.publish(InertiaStamped(header=header(outcome),
                                                  inertia=inertia_message(outcome.body)))
 

@@ -193,7 +193,7 @@ class Estimation:
             streams.damaged[topic] += decoded.damaged
             self.note(f"message_malformed.{topic.setting.partition('.')[0]}", decoded.why,
                       count=streams.damaged[topic])
-        load = Wrenches if identifier.settings.load.source == "wrench" else JointStates
+        load = JointStates if identifier.settings.load.robot else Wrenches
         for some in decoded.samples:
             if isinstance(some, load) and some.stamps[-1] != self._newest[0]:
                 self._newest = int(some.stamps[-1]), times[-1]

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from rcl_interfaces import msg
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
@@ -40,7 +39,13 @@ class Parameters:
     def __init__(self, node: Node, change: Callable[[Settings, Estimator], None]) -> None:
         self._node, self._change = node, change
         self._written = list[Parameter]()  # payload.*
-        given = _given(node)
+        # An empty list in a parameter file arrives as a parameter without a value.
+        given = {name: [] if parameter.value is None else _plain(parameter.value)
+                 for name, parameter in node.get_parameters_by_prefix("").items()}
+        if not isinstance(sim_time := given["use_sim_time"], bool):
+            raise InvalidSetting(f"use_sim_time is {sim_time!r}; it must be true or false")
+        given = {name: value for name, value in given.items()
+                 if not name.startswith(OF_EVERY_NODE)}
         self.settings = Settings().replace(given)
         create(self.settings)
         for name, value, spec in iter_settings(self.settings):
@@ -77,19 +82,9 @@ class Parameters:
         return SetParametersResult(successful=True)
 
 
-def _given(node: Node) -> dict[str, Any]:
-    """Values that the node was given at its start, by name (raises InvalidSetting)."""
-    # An empty list in a parameter file arrives as a parameter without a value.
-    given = {name: [] if parameter.value is None else _plain(parameter.value)
-             for name, parameter in node.get_parameters_by_prefix("").items()}
-    if not isinstance(given["use_sim_time"], bool):
-        raise InvalidSetting(f"use_sim_time is {given['use_sim_time']!r}; it must be true or false")
-    return {name: value for name, value in given.items() if not name.startswith(OF_EVERY_NODE)}
-
-
 def describe(value: Any, spec: Spec) -> ParameterDescriptor:
     """The descriptor of a setting: description with unit, range, and when it may change."""
-    parts = [f"{' or '.join(map(str, spec.lengths))} numbers"] if spec.lengths else []
+    parts = [f"{spec.length} numbers"] if spec.length else []
     if spec.choices or not isinstance(value, (bool, str)):
         parts.append(allowed_range(spec))
     parts.append("may change while the node runs" if spec.runtime else "set at start only")
@@ -97,11 +92,7 @@ def describe(value: Any, spec: Spec) -> ParameterDescriptor:
         read_only=not spec.runtime, additional_constraints="; ".join(parts),
         description=spec.description + (f" [{spec.unit}]" if spec.unit else ""))
     if math.isfinite(spec.low) and math.isfinite(spec.high):
-        limits = {"from_value": type(value)(spec.low), "to_value": type(value)(spec.high)}
-        if isinstance(value, float):
-            out.floating_point_range = [msg.FloatingPointRange(**limits)]
-        elif isinstance(value, int):
-            out.integer_range = [msg.IntegerRange(step=1, **limits)]
+        out.floating_point_range = [FloatingPointRange(from_value=spec.low, to_value=spec.high)]
     return out
 
 
@@ -112,7 +103,7 @@ def payload_parameters(outcome: Outcome) -> list[Parameter]:
     if isinstance(outcome, Estimate):
         body = outcome.body
         # Parameters come without a verdict: an unobserved inertia must not look like a result.
-        inertia = six_from_tensor(body.inertia_com) if outcome.inertia_is_known else values[2]
+        inertia = six_from_tensor(body.inertia_com) if outcome.is_known("inertia") else values[2]
         values = [float(body.mass), body.com, inertia, outcome.sigma, True, outcome.stale,
                   outcome.frame_id, outcome.stamp_ns]
     return [Parameter(name, value=_plain(value))

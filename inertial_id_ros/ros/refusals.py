@@ -14,7 +14,7 @@ from ..estimate import COM_LENGTH, COM_SHARE, CONFIDENCE_95, Estimate
 from ..inertia import GROUPS
 from ..kinds import Doubt, Finding, first_doubt
 from ..motion.robot import Chain
-from ..targets.target import COM, MASS, Target, Values, is_known
+from ..targets.target import COM, MASS, Target, Values
 from .program import find_type
 
 # Twice what the verdict asks for: more than a robot's own wrench determines, and still less to the
@@ -29,9 +29,9 @@ def unknown(payload: Estimate) -> Iterator[str]:
     width = math.inf if payload.doubted else (
         CONFIDENCE_95 * float(payload.sigma[GROUPS[COM]].max()))
     allowed = max(WIDTH, WIDTH_SHARE * float(np.linalg.norm(payload.body.com)))
-    if not is_known(payload, MASS):
+    if not payload.is_known(MASS):
         yield "the mass is unobserved: the motion so far does not determine it"
-    elif not is_known(payload, COM) and width > allowed:
+    elif not payload.is_known(COM) and width > allowed:
         yield "the centre of mass is unobserved" + (
             f" (± {1e3 * width:.2g} mm, where ± {1e3 * allowed:.2g} mm may be sent)"
             if math.isfinite(width) else "") + ": the motion so far does not determine it"

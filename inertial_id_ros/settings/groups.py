@@ -100,11 +100,6 @@ class LoadSettings:
         "estimate that contradicts it shows wrong units, gain or sign. 0: not known.", unit="kg",
         low=0.0, runtime=True)
 
-    @property
-    def source(self) -> str:
-        """``joint_torque`` or ``wrench``: what measures the load."""
-        return "joint_torque" if self.robot else "wrench"
-
 
 @dataclass(frozen=True)
 class JointStatesSettings:
@@ -148,7 +143,7 @@ class WrenchSettings:
         "both relative to their ranges.", low=0.0, high=1.0, runtime=True)
     drift: Vector = setting(
         UNKNOWN.drift, "How far the bias of a force and of a torque drifts in a minute (one "
-        "standard deviation).", unit="N/min, N m/min", low=0.0, lengths=(2,), runtime=True)
+        "standard deviation).", unit="N/min, N m/min", low=0.0, length=2, runtime=True)
 
     @property
     def sign(self) -> float:
@@ -215,11 +210,11 @@ class PrecompensatedSettings:
     mass: float = setting(
         0.0, "Mass that the driver compensates; 0: none.", unit="kg", low=0.0, runtime=True)
     com: Vector = setting(
-        (0.0,) * 3, "Its centre of mass in the sensor frame.", unit="m", lengths=(3,),
+        (0.0,) * 3, "Its centre of mass in the sensor frame.", unit="m", length=3,
         runtime=True)
     inertia: Vector = setting(
         (0.0,) * 6, "Its inertia about the centre of mass, sensor axes: xx, xy, xz, yy, yz, zz.",
-        unit="kg m^2", lengths=(6,), runtime=True)
+        unit="kg m^2", length=6, runtime=True)
 
 
 @dataclass(frozen=True)

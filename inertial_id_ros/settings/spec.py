@@ -19,7 +19,7 @@ class Spec(NamedTuple):
 
     Attributes:
         low, high: inclusive limits; above: exclusive lower limit.
-        choices: the words allowed; lengths: how many numbers a list may have.
+        choices: the words allowed; length: how many numbers a list has; 0: any number.
         runtime: True if it may change while the node runs.
     """
 
@@ -29,13 +29,13 @@ class Spec(NamedTuple):
     high: float = math.inf
     above: float = -math.inf
     choices: tuple[str, ...] = ()
-    lengths: tuple[int, ...] = ()
+    length: int = 0
     runtime: bool = False
 
 
 # What several settings have in common: a small angle; a number for each force and torque channel.
 ANGLE: dict[str, Any] = {"unit": "deg", "low": 0.0, "high": 10.0, "runtime": True}
-PAIR: dict[str, Any] = {"unit": "N, N m", "lengths": (2,)}
+PAIR: dict[str, Any] = {"unit": "N, N m", "length": 2}
 
 
 def setting(default: Any, description: str, **limits: Any) -> Any:
@@ -66,12 +66,12 @@ def coerce(name: str, value: Any, default: Any) -> Any:
     if kind is tuple and isinstance(value, Iterable) and not isinstance(
             value, str | bytes | Mapping):
         return tuple(coerce(name, number, 0.0) for number in value)
-    is_whole = type(value) is int and abs(value) <= sys.maxsize  # larger ones are mistakes
-    if kind is float and (is_whole or isinstance(value, float)):
+    if kind is float and (isinstance(value, float) or (
+            type(value) is int and abs(value) <= sys.maxsize)):  # larger ones are mistakes
         return float(value)
-    if type(value) is kind and (kind is not int or is_whole):
+    if type(value) is kind:
         return value
-    words = {bool: "true or false", int: "a whole number", str: "text", float: "a number",
+    words = {bool: "true or false", str: "text", float: "a number",
              tuple: "a list of numbers"}[kind]
     raise InvalidSetting(f"{name} is {reprlib.repr(value)}; it must be {words}")
 
@@ -80,9 +80,8 @@ def check(name: str, value: Any, spec: Spec) -> None:
     """Raises InvalidSetting where a value is not what its spec allows."""
     if spec.choices and value not in spec.choices:
         raise InvalidSetting(f"{name} is {reprlib.repr(value)}; allowed: {allowed_range(spec)}")
-    if spec.lengths and len(value) not in spec.lengths:
-        allowed = " or ".join(str(n) for n in spec.lengths)
-        raise InvalidSetting(f"{name} has {len(value)} numbers; it needs {allowed}")
+    if spec.length and len(value) != spec.length:
+        raise InvalidSetting(f"{name} has {len(value)} numbers; it needs {spec.length}")
     for x in value if isinstance(value, tuple) else (value,):
         if not isinstance(x, str | bool) and not (
                 math.isfinite(x) and spec.above < x and spec.low <= x <= spec.high):

@@ -15,7 +15,7 @@ from ..inertia import PARAMETER_NAMES, tensor_from_six
 from ..io.decoding import Interfaces, StateReader, inertia_numbers, payload_among
 from ..model.newton_euler import GRAVITY
 from ..settings import Settings
-from .target import COM, INERTIA, MASS, Plan, Target, Values, is_known, values_of
+from .target import COM, INERTIA, MASS, Plan, Target, Values, values_of
 
 BROADCASTER = "state_interfaces_broadcaster"  # in place of dynamic_joint_states on ROS 2 Lyrical
 OFFSETS = tuple(f"offset.{kind}.{axis}" for kind in ("force", "torque") for axis in "xyz")
@@ -89,7 +89,7 @@ class UniversalRobots(Target):
             why = "ur_msgs of this driver has no field for it"
         elif INERTIA not in before:
             why = "payload/inertia.ixx is not published, so that this driver would drop it"
-        elif not is_known(payload, INERTIA):
+        elif not payload.is_known(INERTIA):
             why = "it is unobserved; the robot takes it for zero"
         return Plan(values_of(payload, not why), (f"the inertia: {why}",) if why else ())
 

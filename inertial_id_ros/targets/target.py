@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ..errors import InertialIdError
-from ..estimate import UNOBSERVED, Estimate, judge
+from ..estimate import Estimate, judge
 from ..inertia import GROUPS, six_from_tensor
 from ..model.tool import Tool, tool_from_estimate
 from ..settings import Settings
@@ -40,11 +40,6 @@ def with_tool(found: Estimate, tool: Tool) -> Estimate:
     verdict = judge(tool.phi, tool.covariance, tool.covariance)[1]
     return replace(found, phi=tool.phi, phi_covariance=tool.covariance, verdict=verdict,
                    tool_apart=False)
-
-
-def is_known(payload: Estimate, group: str) -> bool:
-    """True if nothing of MASS, COM or INERTIA is UNOBSERVED."""
-    return UNOBSERVED not in payload.verdict[GROUPS[group]]
 
 
 def values_of(payload: Estimate, inertia: bool = False) -> Values:
@@ -109,7 +104,7 @@ class Target(ABC):
     def plan(self, payload: Estimate, before: Values) -> Plan:
         """What is to be sent of a payload in its frame, or where it wants the axes only along them
         about the origin of the sensor, given what it has now (raises InertialIdError)."""
-        vague = self.takes_inertia and not is_known(payload, INERTIA)
+        vague = self.takes_inertia and not payload.is_known(INERTIA)
         return Plan(values_of(payload, self.takes_inertia), self.left_out,
                     (*self.notes, UNMEASURED) if vague else self.notes)
 

@@ -20,7 +20,6 @@ from inertial_id_ros.targets.target import (
     Refused,
     Target,
     difference,
-    is_known,
     values_of,
     with_tool,
 )
@@ -298,7 +297,7 @@ PARTLY = in_sensor(phi_covariance=np.diag(SD**2), tool_apart=True, verdict=(
 
 
 def known(payload: Estimate) -> list[str]:
-    return [name for name in GROUPS if is_known(payload, name)]
+    return [name for name in GROUPS if payload.is_known(name)]
 
 
 @pytest.mark.parametrize("doubted", ["", "the wrench froze"])

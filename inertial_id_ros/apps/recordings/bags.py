@@ -142,7 +142,7 @@ def select_topics(bag: Bag, settings: Settings, notes: list[str]) -> dict[str, I
     """
     chosen = {name: wanted for wanted in inputs.input_topics(settings)
               for name in _names(bag, wanted, settings, notes)}
-    kinds, by_torque = set(chosen.values()), settings.load.source == "joint_torque"
+    kinds, by_torque = set(chosen.values()), bool(settings.load.robot)
     if JOINT_STATES in kinds and (settings.robot_description.file or ROBOT_DESCRIPTION in kinds):
         return chosen
     described, states = ("/" + group.topic.lstrip("/") for group in (
@@ -191,7 +191,7 @@ def _payload_not_added(bag: Bag, settings: Settings) -> tuple[Finding, ...]:
     """At most one finding: a driver states a payload, which it may compensate in the wrench, and
     the settings do not say so. Only the first messages of each topic are read."""
     driver = settings.precompensated
-    if settings.load.source != "wrench" or driver.source != "settings" or driver.mass:
+    if settings.load.robot or driver.source != "settings" or driver.mass:
         return ()
     for source, name in ((source, name) for source in PAYLOADS if source != "inertia"
                          for name, kind in bag.topics if kind == PAYLOADS[source][-1].type):

@@ -347,7 +347,7 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording:
     """The motion and load in a table, or poses at rest (raises RecordingError, InvalidData,
     InvalidSetting: it cannot be read as such a table)."""
     table, urdf = Table(path, columns), settings.robot_description.file
-    stamps, by_efforts = table.stamps(), settings.load.source == "joint_torque"
+    stamps, by_efforts = table.stamps(), bool(settings.load.robot)
     samples: dict[str, Samples] = {}
     if by_efforts or columns.joints or (urdf and not table.orientations):
         if not (by_efforts or urdf):

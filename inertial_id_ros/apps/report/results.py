@@ -190,7 +190,7 @@ def prediction_of(identifier: Identifier, outcomes: Sequence[Outcome], origin: i
     history, tool = identifier.course.history, identifier.beliefs.tool
     window = history.window(identifier.course.ready, LONGEST)
     motion, n = window.motion, len(window.used)
-    if not n or identifier.settings.load.source != "wrench":
+    if not n or identifier.settings.load.robot:
         return None
     rows, sign = regressor_of(motion), identifier.settings.wrench.sign
     beside = np.zeros(PARAMETERS) if tool is None else tool.phi

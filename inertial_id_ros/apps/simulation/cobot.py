@@ -196,17 +196,17 @@ class Scenario:
         "on_sensor", "Sign of the published wrench.", choices=("on_sensor", "on_environment"))
     noise: Vector = setting(
         (0.1, 0.005), "Standard deviations of the white noise of one force [N] and one torque "
-        "[N m] sample.", low=0.0, lengths=(2,))
+        "[N m] sample.", low=0.0, length=2)
     sensor: str = setting(
         "none", "Sensor with the errors of whose data sheet the wrench is read: gains, "
         "cross-talk, bias drift, and its noise in place of `noise`; none: only what the "
         "other settings say.", choices=("none", *SENSORS))
     bias: Vector = setting(
         (0.0,) * 6, "Reading of the unloaded sensor in the on_sensor sign: three forces [N], "
-        "three torques [N m].", lengths=(6,))
+        "three torques [N m].", length=6)
     sensor_rotation_error: Vector = setting(
         (0.0, 0.0, 0.0), "Rotation vector of the sensor's true axes against its declared frame.",
-        unit="deg", low=-180.0, high=180.0, lengths=(3,))
+        unit="deg", low=-180.0, high=180.0, length=3)
     clock_offset: float = setting(
         0.0, "A wrench stamped t was measured at t minus this.", unit="s", low=-1.0, high=1.0)
     encoder_noise: float = setting(
@@ -216,10 +216,10 @@ class Scenario:
         "", "Put before the names of all joints and links (left_), for several arms.")
     tilt: Vector = setting(
         (0.0, 0.0), "Roll and pitch of the robot base against the world, declared in TF.",
-        unit="deg", low=-180.0, high=180.0, lengths=(2,))
+        unit="deg", low=-180.0, high=180.0, length=2)
     tilt_error: Vector = setting(
         (0.0, 0.0), "Further roll and pitch of the base about the world's axes, not declared.",
-        unit="deg", low=-45.0, high=45.0, lengths=(2,))
+        unit="deg", low=-45.0, high=45.0, length=2)
     seed: int = setting(0, "Seed of the noise.", low=0)
     effects: list[Effect] = field(default_factory=list)
 
