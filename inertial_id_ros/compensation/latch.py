@@ -80,9 +80,16 @@ class Latch:
             self._doubt = ""
 
     def update(self, scan: Scan, event: Event | None = None) -> None:
-        """Follow an event, or calm rows."""
+        """Follow an event, or rows without one, where nothing makes them doubtful."""
         if event is None:
-            self._rest(scan)
+            noisy = scan.onset is None and float(scan.predictor.scale.max()) > NOISY**2
+            doubt = self._doubt or ("load_unexplained" if noisy else "")
+            if doubt:
+                if self.load.mode is not Mode.SILENT or self.load.reason != doubt:
+                    self.load = LoadInUse(reason=doubt)
+            elif scan.onset is None and ((known := scan.predictor.is_known()) or (
+                    self.load.mode is Mode.ROUGH and scan.before is not None)):  # that it learnt
+                self.load = self._of(scan, Mode.KNOWN if known else Mode.ROUGH)
         elif event.kind is Kind.LOST and self.load.mode is not Mode.SILENT:
             self.load = LoadInUse()
         elif event.kind in FOLLOWED:
@@ -94,17 +101,6 @@ class Latch:
                 change = scan.predictor.mean[0, BIAS] - scan.before.mean[0, BIAS]
                 self.offset = self.offset + change
             self.load = self._of(scan, FOLLOWED[event.kind] or self.load.mode)
-
-    def _rest(self, scan: Scan) -> None:
-        """Follow rows without an event, where nothing makes them doubtful."""
-        noisy = scan.onset is None and float(scan.predictor.scale.max()) > NOISY**2
-        doubt = self._doubt or ("load_unexplained" if noisy else "")
-        if doubt:
-            if self.load.mode is not Mode.SILENT or self.load.reason != doubt:
-                self.load = LoadInUse(reason=doubt)
-        elif scan.onset is None and ((known := scan.predictor.is_known()) or (
-                self.load.mode is Mode.ROUGH and scan.before is not None)):  # that it learnt
-            self.load = self._of(scan, Mode.KNOWN if known else Mode.ROUGH)
 
     def _of(self, scan: Scan, mode: Mode) -> LoadInUse:
         """The load as the predictor has it."""

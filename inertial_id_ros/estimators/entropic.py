@@ -18,18 +18,9 @@ from scipy.special import multigammaln
 from ..geometry.density_prior import shape_covariance
 from ..geometry.shape import Shape
 from ..inertia import SIDE, Array
-from ..model.problem import Problem, triangle
+from ..model.problem import Problem, covariance_of, triangle
 from . import Estimator, Solution
-from .reference_body import (
-    MAX_STEPS,
-    NEGLIGIBLE,
-    UNIT,
-    covariance_of,
-    no_load,
-    regularise,
-    smat,
-    svec,
-)
+from .reference_body import MAX_STEPS, NEGLIGIBLE, UNIT, no_load, regularise, smat, svec
 
 STAGE = np.sqrt(0.1)  # factor from one weight to the next
 GAMMAS = tuple(STAGE ** np.arange(-6, 3))  # to choose from, strongest first

@@ -21,16 +21,7 @@ from ..inertia import PARAMETERS, SIDE, Array, pseudo_inertia
 from ..model.problem import Problem
 from ..settings import Settings
 from . import Estimator, Solution
-from .reference_body import (
-    EPSILON,
-    MARGIN,
-    MASS,
-    UNIT,
-    RegularisedProblem,
-    reference_body,
-    regularise,
-    smat,
-)
+from .reference_body import EPSILON, MARGIN, MASS, UNIT, reference_body, regularise, smat
 
 with optional_packages("the estimator 'lmi'"):
     import cvxpy as cp
@@ -98,34 +89,28 @@ class Lmi(Estimator):
         return _Statement(rows, list(union))
 
     def solve(self, problem: Problem, shape: Shape | None) -> Solution:
-        """The consistent body nearest to the data; see `Estimator.solve`."""
+        """The consistent body nearest to the data: unconstrained if it is feasible, else by a
+        solver; see `Estimator.solve`."""
         self.check(shape)
-        data = regularise(problem, shape)
-        floor = EPSILON * data.mass_scale
-        x = _nearest(data, self._statement(shape), floor)
-        if x[MASS] <= 2.0 * floor:
+        data, statement = regularise(problem, shape), self._statement(shape)
+        free, unit, rows = data.optimum, data.mass_scale, statement.rows
+        x, limits = free, np.r_[EPSILON * unit, np.zeros(len(rows) - 1)]
+        if statement.is_union or not (np.linalg.eigvalsh(smat(MARGIN @ free))[0] > 0.0
+                                      and (rows @ free > limits).all()):
+            root = solve_triangular(data.matrix, _EYE)  # x = free + root @ z
+            # A union is without the margin: both at once are too much for the solver.
+            form = _EYE if statement.is_union else MARGIN
+            scale = next((scale for scale in _SCALES if statement.solve(
+                form @ free / unit, form @ root * (scale / unit), (rows @ free - limits) / unit,
+                rows @ root * (scale / unit))), None)
+            if scale is None:
+                raise NotEnoughData("the data are too badly conditioned to find a consistent body")
+            x = _repaired(free + root @ (scale * statement.z.value), rows, limits)
+        if x[MASS] <= 2.0 * limits[0]:
             raise NotEnoughData(
                 "no body that is allowed fits the data (mass without constraints: "
                 f"{data.optimum[MASS]:.4g} kg); does the shape lie where the load is?")
         return data.solution(x)  # a margin in units of a very thin shape may be lost in rounding
-
-
-def _nearest(data: RegularisedProblem, statement: _Statement, floor: float) -> Array:
-    """Optimum (10,) in the coordinates x: unconstrained if it is feasible, else by a solver; floor:
-    least mass [kg]."""
-    free, unit, rows = data.optimum, data.mass_scale, statement.rows
-    limits = np.r_[floor, np.zeros(len(rows) - 1)]
-    least = np.linalg.eigvalsh(smat(MARGIN @ free))[0]
-    if not statement.is_union and least > 0.0 and (rows @ free > limits).all():
-        return free
-    root = solve_triangular(data.matrix, _EYE)  # x = free + root @ z
-    # A union is without the margin: both at once are too much for the solver.
-    form = _EYE if statement.is_union else MARGIN
-    for scale in _SCALES:
-        if statement.solve(form @ free / unit, form @ root * (scale / unit),
-                           (rows @ free - limits) / unit, rows @ root * (scale / unit)):
-            return _repaired(free + root @ (scale * statement.z.value), rows, limits)
-    raise NotEnoughData("the data are too badly conditioned to find a consistent body")
 
 
 def _repaired(x: Array, rows: Array, limits: Array) -> Array:

@@ -19,10 +19,10 @@ from ..errors import NotEnoughData
 from ..extras import optional_packages
 from ..geometry.shape import Shape
 from ..inertia import PARAMETERS, Array, point_columns
-from ..model.problem import Problem
+from ..model.problem import Problem, covariance_of
 from ..settings import Settings
 from . import Estimator, Solution
-from .reference_body import covariance_of, reference_body, regularise
+from .reference_body import reference_body, regularise
 
 with optional_packages("the estimator 'pmd'"):
     import cvxpy as cp

@@ -18,14 +18,7 @@ from scipy.linalg import solve_triangular
 
 from ..errors import NotEnoughData
 from ..geometry.shape import Shape
-from ..inertia import (
-    SIDE,
-    Array,
-    is_consistent,
-    phi_from_body,
-    phi_from_pseudo_inertia,
-    pseudo_inertia,
-)
+from ..inertia import SIDE, Array, is_consistent, phi_from_pseudo_inertia, pseudo_inertia
 from ..model.problem import Problem, triangle
 from . import Estimator, Solution
 
@@ -93,8 +86,8 @@ class ReferenceBody:
 @lru_cache(maxsize=8)
 def reference_body(shape: Shape | None) -> ReferenceBody:
     """The shape filled evenly, or a ball of usual size at the sensor origin."""
-    return body_coordinates(shape.unit_phi if shape is not None else phi_from_body(
-        1.0, np.zeros(3), 2.0 * DEFAULT_RADIUS**2 * np.eye(3)))
+    return body_coordinates(shape.unit_phi if shape is not None else phi_from_pseudo_inertia(
+        np.diag([*3 * [DEFAULT_RADIUS**2], 1.0])))
 
 
 def body_coordinates(unit: Array) -> ReferenceBody:
@@ -107,14 +100,6 @@ def body_coordinates(unit: Array) -> ReferenceBody:
     inverse = np.linalg.inv(factor)
     return ReferenceBody(unit, phi_from_pseudo_inertia(factor @ smat(_EYE) @ factor.T).T,
                          svec(inverse @ pseudo_inertia(_EYE) @ inverse.T).T)
-
-
-def covariance_of(rows: Array) -> Array:
-    """Covariance (10, 10) of phi by whitened rows (n, 10); finite where they lack a direction."""
-    scale = np.linalg.norm(rows, axis=0)
-    upper = triangle(np.concatenate([rows / scale, np.sqrt(np.finfo(float).eps) * _EYE]))
-    root = solve_triangular(upper, _EYE, check_finite=False) / scale[:, None]
-    return np.asarray(root @ root.T)
 
 
 def no_load(mass: float) -> NotEnoughData:

@@ -27,8 +27,12 @@ def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float =
     sd = float(np.sqrt(explained.wide_covariance[0, 0]))
     if error.kind not in ACCOUNTED:
         return [_of_setup(error, mass)]
-    out = [*_of_body(explained.wide_phi, explained.wide_covariance),
-           *_of_frame(explained, sheet)]
+    out, fit = _of_body(explained.wide_phi, explained.wide_covariance), explained.best
+    # A residual that is large beside what the sensor may do, and beside the load.
+    moving = fit.rows.y - np.outer(fit.rows.constant, fit.values["bias"])
+    share = float((lengths(fit.solution.left) / np.maximum(lengths(moving), 1e-6))[0])
+    if not (sheet.is_ideal or explained.surprise < LARGE or share < 2.0 * SHARE):
+        out.append(("frame_wrong", {"share": share}))
     if reference_mass and abs(mass - reference_mass) > SIGNIFICANT * sd + SHARE * reference_mass:
         out.append(("reference_contradicted", {"mass": mass, "reference": reference_mass,
                                                "ratio": mass / reference_mass}))
@@ -69,13 +73,3 @@ def _of_body(phi: np.ndarray, covariance: np.ndarray) -> list[Reason]:
     if mass - SIGNIFICANT * sd < HEAVIEST:
         return []
     return [("wrong_units.wrench", {"why": "too_heavy", "mass": mass})]
-
-
-def _of_frame(explained: Explanation, sheet: Sheet) -> list[Reason]:
-    """A residual that is large beside what the sensor may do, and beside the load."""
-    fit = explained.best
-    moving = fit.rows.y - np.outer(fit.rows.constant, fit.values["bias"])
-    share = (lengths(fit.solution.left) / np.maximum(lengths(moving), 1e-6))[0]
-    if sheet.is_ideal or explained.surprise < LARGE or share < 2.0 * SHARE:
-        return []
-    return [("frame_wrong", {"share": float(share)})]

@@ -125,40 +125,33 @@ def usual_terms(sheet: Sheet, joints: int) -> list[Term]:
     [m], gains, channels that read each other (relative to scales of a force and of a torque),
     joints but the last that are turned about their three axes, and joints that give way to the
     weight of the payload [rad/(N m)]."""
-    def zero(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return linear(rows.constant[:, None, None] * np.eye(6), values)
-
     def turn(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
         both = np.kron(np.eye(2), rotation(values))
         turned = load @ both.T
         slopes = -np.concatenate([skew(turned[:, :3]), skew(turned[:, 3:])], 1)
         return Effect(slopes, turned - load, lambda more: both @ more - more)
 
-    def tilt(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return Effect(static_wrench(phi, rows.turned[:, :2]).transpose(0, 2, 1), 0.0 * load)
-
-    def late(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return Effect(-rows.modes(rows.rates(rows.back(load)))[..., None], 0.0 * load)
-
-    def arm(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return linear(static_wrench(phi, rows.turned[:, 2:]).transpose(0, 2, 1), values)
-
-    def flex(rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return linear(static_wrench(phi, rows.bend @ phi[:4]).transpose(0, 2, 1), values)
+    def pulls(phi: Array, change: Array) -> Array:
+        return static_wrench(phi, change).transpose(0, 2, 1)
 
     moved = np.zeros((3, 6, 6))
     moved[:, 3:, :3] = -skew(np.eye(3))  # -d x f
     both, others = np.repeat(sheet.scale, 3), ~np.eye(6, dtype=bool)
     terms = (
+        Usual("bias", sheet.bias_sd, Place.ZERO, np.inf, lambda rows, _, values, load: linear(
+            rows.constant[:, None, None] * np.eye(6), values), sheet.bias_mean),
         Usual("rotation", [sheet.rotation] * 3, Place.MOUNT, STRENGTH, turn),
-        Usual("tilt", [sheet.tilt] * 2, Place.ARM, STRENGTH, tilt),
-        Usual("delay", [sheet.delay], Place.STAMPS, np.inf, late),
+        Usual("tilt", [sheet.tilt] * 2, Place.ARM, STRENGTH, lambda rows, phi, _, load: Effect(
+            pulls(phi, rows.turned[:, :2]), 0.0 * load)),
+        Usual("delay", [sheet.delay], Place.STAMPS, np.inf, lambda rows, phi, _, load: Effect(
+            -rows.modes(rows.rates(rows.back(load)))[..., None], 0.0 * load)),
         mixing("origin", np.full(3, sheet.origin), moved, Place.MOUNT, FIRM),
         mixing("gain", np.full(6, sheet.gain), np.eye(6)[:, None] * np.eye(6)[:, :, None],
                Place.CALIBRATION, FIRM),
         mixing("cross_talk", (sheet.cross_talk * both[:, None] / both)[others],
                np.eye(36)[others.ravel()].reshape(-1, 6, 6), Place.CALIBRATION, FIRM),
-        Usual("arm", [sheet.arm] * 3 * max(joints - 1, 0), Place.ARM, STRENGTH, arm),
-        Usual("flex", [sheet.flex if sheet.arm else 0.0] * joints, Place.ARM, STRENGTH, flex))
-    return [Usual("bias", sheet.bias_sd, Place.ZERO, np.inf, zero, sheet.bias_mean),
-            *(term for term in terms if term.sd.any())]
+        Usual("arm", [sheet.arm] * 3 * max(joints - 1, 0), Place.ARM, STRENGTH,
+              lambda rows, phi, values, load: linear(pulls(phi, rows.turned[:, 2:]), values)),
+        Usual("flex", [sheet.flex if sheet.arm else 0.0] * joints, Place.ARM, STRENGTH,
+              lambda rows, phi, values, load: linear(pulls(phi, rows.bend @ phi[:4]), values)))
+    return [term for term in terms if term.sd.any()]

@@ -16,15 +16,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..inertia import (
-    Array,
-    body_from_phi,
-    phi_from_pseudo_inertia,
-    point_columns,
-    principal_moments,
-    pseudo_inertia,
-    skew,
-)
+from ..inertia import Array, body_from_phi, phi_from_pseudo_inertia, point_columns, pseudo_inertia
 from ..settings import ShapeSettings
 from .mesh import grid_axes, grid_points
 from .point_sets import farthest_points
@@ -140,11 +132,11 @@ def _depth_covariance(second: Array, known: Array) -> Array:
 def shape_covariance(shape: Shape, phi: Array, settings: ShapeSettings) -> Array:
     """Covariance (10, 10) of phi (10,) by a shape that is shifted, turned about the middle of its
     bounding box, and stretched along its axes, as far as the settings admit; to first order."""
-    middle, axes = shape.middle, principal_moments(body_from_phi(shape.unit_phi).inertia_com)[1]
+    middle, axes = shape.middle, np.linalg.eigh(body_from_phi(shape.unit_phi).inertia_com)[1]
     steps = np.zeros((9, 4, 4))  # J moves by ``step J + J step'``
     for k, (axis, own) in enumerate(zip(np.eye(3), axes.T, strict=True)):
         steps[k, :3, 3] = 0.01 * settings.error * axis
-        steps[3 + k, :3, :3] = np.deg2rad(5.0 * settings.error) * skew(axis)
+        steps[3 + k, :3, :3] = np.deg2rad(5.0 * settings.error) * np.cross(np.eye(3), axis)
         steps[6 + k, :3, :3] = 0.2 * settings.error * np.outer(own, own)
     steps[3:, :3, 3] = -steps[3:, :3, :3] @ middle
     moved = steps @ pseudo_inertia(phi)

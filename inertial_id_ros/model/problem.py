@@ -75,6 +75,14 @@ def triangle(rows: Array) -> Array:
     return np.asarray(np.linalg.qr(np.pad(rows, padding), mode="r"))
 
 
+def covariance_of(rows: Array) -> Array:
+    """Covariance (10, 10) of phi by whitened rows (n, 10); finite where they lack a direction."""
+    scale, unit = np.linalg.norm(rows, axis=0), np.eye(PARAMETERS)
+    upper = triangle(np.concatenate([rows / scale, np.sqrt(np.finfo(float).eps) * unit]))
+    root = solve_triangular(upper, unit, check_finite=False) / scale[:, None]
+    return np.asarray(root @ root.T)
+
+
 def _stacked(models: tuple[Array, ...], scale: Array, noise: Array, bias_sd: Array) -> list[Array]:
     """Rows ``[bias | A | y]`` of each model, channels times `scale` (c,); in the first the prior of
     the bias, too. A bias without prior spread has no columns."""
