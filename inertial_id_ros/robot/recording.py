@@ -6,6 +6,7 @@ over 10 ms; then the same Hann low-pass on the regressor and on the efforts, whi
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,8 @@ from .model import RobotModel
 LOW_PASS = 0.4  # s
 _LARGEST = 1e9  # of positions and efforts: no robot has more
 PAUSE = 20  # bins between two of a slow topic at most; longer is a break
+
+_FEW = 8  # bins of a row that show its motion
 
 Regressor = Callable[[Array, Array, Array], Array]
 
@@ -99,6 +102,7 @@ class RowFilter:
         low_pass: length of the kernel [s]; half: of a side of it [s].
         motion: position, velocity and acceleration (3, n, joints) of the bins of 10 ms in which
             they are known, without leaps by a full turn; number: (n,) of these bins.
+        weights: (r, n) sparse, of the bins in each row.
         time: (r,) [s] of the rows; effort: (r, joints) low-passed; effort_rate: its derivative,
             filtered alike [1/s].
     """
@@ -130,19 +134,27 @@ class RowFilter:
         column = np.arange(len(row)) + (begin - np.cumsum(size) + size)[row]
         off = (self.number[column] - middles[row]) / (half + 1)
         weights = count[column] * np.cos(0.5 * np.pi * off) ** 2
-        self._mean = sparse.csr_array((weights / np.bincount(row, weights)[row], (row, column)),
+        self.weights = sparse.csr_array((weights / np.bincount(row, weights)[row], (row, column)),
                                       (len(middles), len(self.number)))
         self.low_pass, self.half = low_pass, (half + 1) * BIN
         self.time = (middles + 0.5) * BIN
         kernel = np.cos(0.5 * np.pi * np.arange(-half, half + 1) / (half + 1)) ** 2
         self._alike = max(float(np.sum(kernel) ** 2 / np.sum(kernel**2)) / step, 1.0)
-        self.effort = self._mean @ effort
-        self.effort_rate = self._mean @ np.gradient(effort, BIN * self.number, axis=0)
+        self.effort = self.weights @ effort
+        self.effort_rate = self.weights @ np.gradient(effort, BIN * self.number, axis=0)
 
     def mean(self, regressor: Regressor) -> Array:
         """Low-passed rows (r, joints, p) of a regressor (n, joints, p) of the motion."""
         rows = regressor(*self.motion)
-        return np.reshape(self._mean @ rows.reshape(len(rows), -1), (-1, *rows.shape[1:]))
+        return np.reshape(self.weights @ rows.reshape(len(rows), -1), (-1, *rows.shape[1:]))
+
+    def thinned(self) -> "RowFilter":
+        """The same rows as means of the motion in fewer bins, of which each has at least a few."""
+        new, step = copy(self), max(int(np.diff(self.weights.indptr).min()) // _FEW, 1)
+        mean = self.weights[:, ::step]
+        new.weights = mean.multiply(1.0 / mean.sum(axis=1)[:, None]).tocsr()
+        new.motion, new.number = self.motion[:, ::step], self.number[::step]
+        return new
 
     def rows(self, model: RobotModel) -> Rows:
         """Low-passed rows of a model."""
