@@ -78,10 +78,22 @@ def fit_base_parameters(rows: Rows, base: BaseParameters) -> Array:
     columns, target = rows.factor()
     columns = columns[:, base.independent]
     lengths = np.maximum(np.linalg.norm(columns, axis=0), np.finfo(float).tiny)
-    beta, _, rank, _ = np.linalg.lstsq(columns / lengths, target, rcond=1e-3)  # encoder noise
-    if rank < len(lengths):
-        raise NotEnoughData(f"the recording excites {rank} of the {len(lengths)} base parameters")
-    return np.asarray(beta / lengths)
+    left, values, right = np.linalg.svd(columns / lengths, full_matrices=False)
+    good = values > 1e-3 * values[0]  # encoder noise
+    if not good.all():
+        least = np.argsort(-np.square(right[~good]).sum(axis=0))[:(~good).sum()]
+        raise NotEnoughData(f"the recording excites {good.sum()} of the {len(lengths)} base "
+                            f"parameters: {advice(rows.model, base, least)}; or use --method lmi")
+    return np.asarray((right.T / values) @ (left.T @ target) / lengths)
+
+
+def advice(model: RobotModel, base: BaseParameters, which: np.ndarray) -> str:
+    """How base parameters become known that a motion does not excite; which: their numbers."""
+    joints = dict(zip(model.bodies[-len(model.joint_names):], model.joint_names, strict=True))
+    owners = (base.names[k].partition("(")[2][:-1] for k in base.independent[which])
+    names = list(dict.fromkeys(joints.get(owner, owner) for owner in owners))
+    return (f"move {', '.join(sorted(names, key=model.joint_names.index))} further and faster "
+            "(plan_excitation --for robot plans such a motion)")
 
 
 def fit_feasible(rows: Rows, base: BaseParameters, limits: convex.Limits, ref: Reference) -> Array:
@@ -101,7 +113,8 @@ def check_base_parameters(given: Mapping[str, Any], constraints: Mapping[str, An
     """See `robot.check_base_parameters`."""
     listed = given.get("base_parameters") if isinstance(given, Mapping) else None
     convex.require(isinstance(listed, list) and listed, "'base_parameters'", listed, "a list")
-    items = [convex.entries(each, f"base_parameters[{k}]", combination=None, value=(), sigma=None)
+    items = [convex.entries(each, f"base_parameters[{k}]", combination=None, value=(), sigma=None,
+                            excited=None)
              for k, each in enumerate(listed or ())]
     for item in items:
         convex.require("value" in item, "a value", None, "a finite number")

@@ -26,7 +26,9 @@ from .recording import Rows
 _MOST_PULL = 0.5
 _RARE = 1e-4  # chance at which a body as described is called another one
 _EASE, _NONE = 0.1, 1e-6  # of the prior's weight, from try to try; of one that does not pull
-_CLOSE = 1e-6  # of base parameters in SI units, to which link parameters are filled in
+_CLOSE = 1e-6  # of what the description allows, to which link parameters are filled in
+_USED, _EXCITED = 0.1, 0.01  # deviation of the description over that by the data
+_HALF = 0.5  # of a parameter
 _TINY = 1e-12  # N m
 
 
@@ -64,6 +66,7 @@ class RobotFit:
     data_share: Array  # (p,) part of each parameter that the data know
     free: FreeFit  # without constraints
     follow: Array  # see `Drives`
+    excited: np.ndarray  # (nb,) True for base parameters that the motion excites
 
     def predict(self, rows: Rows) -> Prediction:
         """How well it predicts a recording; rows count less where a joint rests or creeps."""
@@ -102,6 +105,10 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
     spread = np.eye(len(phi)) + design.inverse @ covariance @ design.inverse.T
     contradicted = np.array([off[k] @ np.linalg.solve(spread[k, k], off[k]) for k in body_slices(
         bodies)]) > chi2.isf(_RARE, BODY_SIZE)
+    values, right = np.linalg.svd(data[0] @ prior.unit, full_matrices=True)[1:]
+    used, seen = (right[:np.count_nonzero(values > least)] for least in (_USED, _EXCITED))
+    across, tight = base.matrix @ prior.unit, prior.inverse / _CLOSE
+    excited = np.square(across @ seen.T).sum(axis=1) > _HALF * np.square(across).sum(axis=1)
     if method == "mass-points":
         given = (constraints or {}).get("links") or {}
         boxes = [np.array(given[body]["box"], dtype=float)
@@ -112,13 +119,13 @@ def fit_robot(rows: Rows, base: BaseParameters, method: str = "lmi",
         phi = base_parameters.fit_feasible(rows, base, limits, design) if method == "fbpe" else (
             convex.nearest_robot(base.matrix, base_parameters.fit_base_parameters(rows, base),
                                  limits, design))
-        # The robot nearest to the design with these base parameters.
-        phi = identify(base.matrix / _CLOSE, base.matrix @ phi / _CLOSE, limits, design)
+        # The robot nearest to the design with what the data tell of these base parameters.
+        phi = identify(used @ tight, used @ tight @ phi, limits, design)
     follow = covariance @ np.einsum("rjp,rj->pj", rows.regressor, rows.effort
                                     * (rows.weights / free.noise)**2)
     if gain_spread is not None:
         covariance = covariance + follow @ gain_spread @ follow.T
-    return RobotFit(model, base, phi, eased, contradicted, covariance, share, free, follow)
+    return RobotFit(model, base, phi, eased, contradicted, covariance, share, free, follow, excited)
 
 
 def fit_described(rows: Array, target: Array, limits: Limits, prior: Reference, count: int

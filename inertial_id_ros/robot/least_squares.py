@@ -123,8 +123,8 @@ def fit_unconstrained(rows: Rows) -> FreeFit:
         # Of what the fit leaves, the slow part is small; of white noise the filter makes as much.
         noise = np.maximum(equivalent_white_noise(error, least), np.sqrt(rows.alike) * rms)
         if k == 1:
-            weights = friction_weight(rows.model.signs(rows.regressor),
-                                      rows.model.coulomb(phi) / rms)
+            weights = np.where(moves, friction_weight(rows.model.signs(rows.regressor),
+                                                      rows.model.coulomb(phi) / rms), 1.0)
     # Of the independent rows, the fit used up one for each parameter that it found.
     free = 1.0 - rank / max(len(error) * float(np.sum((rms / noise) ** 2)), 1.0)
     return FreeFit(phi, rows, rms, noise / np.sqrt(max(free, _LEAST_FREE)))

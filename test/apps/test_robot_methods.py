@@ -11,14 +11,16 @@ import numpy as np
 import published_robots as paper
 import pytest
 import yaml
-from torque_arm import block, save_table, simulate, wide_motion
+from torque_arm import NAMES, URDF, block, save_table, simulate, wide_motion
 
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
+from inertial_id_ros.apps.robot.page import diagnose
 from inertial_id_ros.apps.simulation.cobot import load_description
-from inertial_id_ros.errors import InertialIdError, InvalidData, InvalidSetting
+from inertial_id_ros.errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
 from inertial_id_ros.robot import METHODS, TERMS
 from inertial_id_ros.robot.base_parameters import BaseParameters
+from inertial_id_ros.robot.model import RobotModel
 from inertial_id_ros.robot.robot_file import load_robot
 
 _NAMES = {"fv": "viscous", "fc": "coulomb", "fo": "offset", "Ia": "drive_inertia"}
@@ -98,6 +100,20 @@ def test_every_method_finds_a_robot_within_what_is_known(recorded: dict[str, Any
         squares = 0.5 * np.trace(body.inertia_com) / body.mass \
             + np.sum((body.com - ball["center"])**2)
         assert squares < 0.01 * (1.0 + 1e-4), method
+
+
+@pytest.mark.slow
+def test_what_a_motion_does_not_excite_is_said_and_as_described() -> None:
+    still, path = np.isin(np.arange(6), [1, 2]), wide_motion(16.0)
+    recorded = simulate(lambda t: tuple(np.where(still, 0.0, x) for x in path(t)), 16.0)
+    described = RobotModel.from_urdf(URDF).split(RobotModel.from_urdf(URDF).nominal)[:, 0]
+    for method in ("lmi", "fbpe", "mass-points"):
+        result = api.identify_robot(URDF, [recorded], api.RobotRequest(method=method))
+        assert result.prediction.relative < 0.02, method
+        assert all(np.array([b.mass for b in result.bodies.values()]) < 20.0 * described), method
+        assert not result.fit.excited.all() and diagnose(result).tone == "fair"
+    with pytest.raises(NotEnoughData, match=f"{NAMES[1]}.*plan_excitation"):
+        api.identify_robot(URDF, [recorded], api.RobotRequest(method="ols+bpfc"))
 
 
 # Mistakes

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...estimate import CONFIDENCE_95
 from ...inertia import report_from_phi, report_jacobian
+from ...robot.base_parameters import advice as how_to_excite
 from ...robot.fit import Prediction
 from ...robot.identify import RobotResult
 from ...robot.model import NOT_NEGATIVE, RobotModel
@@ -92,7 +93,8 @@ def result_json(result: RobotResult, recording: str) -> dict[str, Any]:
         "recording": recording, "joints": list(model.joint_names), "bodies": list(model.bodies),
         "parameters": listed(name=model.parameter_names, value=fit.phi,
                              sigma=np.sqrt(np.diag(fit.covariance)), data_share=fit.data_share),
-        "base_parameters": listed(combination=fit.base.expressions(), value=beta, sigma=sigma),
+        "base_parameters": listed(combination=fit.base.expressions(), value=beta, sigma=sigma,
+                                  excited=fit.excited),
         "consistent": result.consistent.tolist(),
         "description": listed(body=model.bodies, contradicted=fit.contradicted),
         "torque_rms": result.prediction.torque.tolist(),
@@ -135,6 +137,10 @@ def diagnose(result: RobotResult) -> Diagnosis:
         word, said = "Partly identified", f"On other motion, {'; '.join(unexplained)}."
         advice = ("Move these joints more: at rest, friction holds what the bodies and the drive "
                   "do not. Amber numbers below are the description's.")
+    elif (unknown := np.flatnonzero(~result.fit.excited)).size:
+        word, said = "Partly identified", (f"The motion excites {result.fit.excited.sum()} of "
+                                           f"{result.fit.excited.size} base parameters.")
+        advice = f"To know the others, {how_to_excite(model, result.fit.base, unknown)}."
     elif doubted:
         said = f"The robot is not as described: {doubted}."
         advice = "Look for a load, a gripper or a cover that the description lacks."
