@@ -78,9 +78,10 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
     same = Rows(replace(window, used=np.roll(used, clock.late)), Setup()) if is_late else rows
     tried = [_model(error, rows if error.late else same, prior, usual[:1])
              for error in (SetupError(), *[clock][:is_late], *_setup_errors(same))]
-    # The best may leave too much, as another factor of a unit.
-    good = [model for model in tried if surprise(model.fit, prior.sheet) < SURPRISING] or tried
-    least = max(tried[0].odds, max(model.odds for model in good) - AHEAD)
+    # Of few poses at rest the best may leave too much, as another factor of a unit.
+    good = [model for model in tried if surprise(model.fit, prior.sheet) < SURPRISING] if (
+        window.rests) else []
+    least = max(tried[0].odds, max(model.odds for model in good or tried) - AHEAD)
     best: dict[tuple[str, str], SetupError] = {}
     for model in sorted(tried, key=attrgetter("odds"), reverse=True):
         if model.odds > least:
@@ -162,7 +163,8 @@ def _setup_errors(rows: Rows) -> Iterator[SetupError]:
     for sign in (1.0, -1.0):
         own = SetupError("gravity_elsewhere", up=sign * up / np.linalg.norm(up))
         # Upside down at rest is the same as the opposite sign, which is the usual mistake.
-        if (-np.cos(SMALLEST) if rows.window.rests else -1.0) <= own.up[2] < np.cos(SMALLEST):
+        if own.up[2] < np.cos(SMALLEST) and not (
+                rows.window.rests and own.up[2] < -np.cos(SMALLEST)):
             yield own
 
 
