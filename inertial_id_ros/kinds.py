@@ -119,13 +119,14 @@ INPUTS = {
         "warning", "{count} messages lack a joint that moves the sensor, its position or effort",
         "harmless where another message brings it; else correct the driver or joint_states.topic"),
     "pose_misfit": Kind(
-        "warning", "poses at rest do not fit the others, in rows {rows}: {force:.2g} N and "
-        "{torque:.2g} N m off (rms); left out", "measure these again, at rest, touching nothing"),
+        "warning", "poses {rows} do not fit the others: {force:.2g} N, {torque:.2g} N m off; left "
+        "out", "measure these again, at rest, touching nothing"),
     "message_malformed": Kind(
         "warning", "{count} messages cannot be decoded: {why}",
         "a damaged recording, or a type that only has the same name"),
     "wrong_units": Kind(
-        "error", "{about}: wrong units: {why}", "correct driver or description", EVERYTHING),
+        "error", "{about}: wrong units: {why}",
+        "correct driver, description, or the header of a table: tx [N mm]", EVERYTHING),
     "robot_description_invalid": Kind(
         "error", "the robot description cannot be used: {why}",
         "start robot_state_publisher with that of this robot, or set robot_description.file; check "
@@ -138,8 +139,8 @@ INPUTS = {
 SETUP = {
     "sign_wrong": Kind(
         "error", "the best mass is {mass:.2f} kg: the wrench has the opposite sign, or the driver "
-        "compensates more than is carried", "change wrench.convention, or precompensated.*, or set "
-        "the payload on the robot to 0", EVERYTHING),
+        "compensates more than is carried", "set wrench.convention to the other sign; or set "
+        "precompensated.*, or the payload on the robot to 0", EVERYTHING),
     "frame_wrong": Kind(
         "error", "the wrench does not turn as its frames do: {why}",
         "correct driver or frame, and run again with the same data", EVERYTHING),
