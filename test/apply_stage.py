@@ -129,7 +129,7 @@ class ApplyStage(Stage):
             **{"load__rated_payload": 5.0, "estimator__rate": 2.0, **settings})
         self.robot = Robot(self.client, motion="commanded")
         words = (" ".join(map(str, SHIFT)), " ".join(map(str, TILT.as_euler("xyz"))))
-        urdf = self.robot.cobot.arm.urdf.replace("</robot>", _FRAME.format(*words))
+        urdf = self.robot.cobot.robot.urdf.replace("</robot>", _FRAME.format(*words))
         self.robot.publish_description()
         self.client.publish("/robot_description", String(data=urdf), LATCHED)
         self.robot.play_to_rest(8.0)

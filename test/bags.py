@@ -1,6 +1,6 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""Small recordings of a moving arm, whose wrench is independent of the package (`scenes`); the same
-motion can be recorded as transforms or as joint states with a robot description."""
+"""Small recordings of a moving arm, whose wrench is independent of the package (`scenes`), with
+transforms or with joint states and a robot description."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.typesys import get_types_from_msg
-from scenes import BIAS, BODY, FRAME, NAMES, URDF, Points, Truth, moved, poses, times
+from scenes import BIAS, BODY, NOTHING, URDF, Points, Truth, cobot, pose, times, wide_motion
+from scenes import NAMES as NAMES
 
 from inertial_id_ros.apps.simulation import write
-from inertial_id_ros.apps.simulation.cobot import START
+from inertial_id_ros.apps.simulation.cobot import START, Scenario
 from inertial_id_ros.apps.simulation.write import STORE, Topic, make, messages_of
 from inertial_id_ros.apps.simulation.write import header as header
 from inertial_id_ros.inertia import Array
@@ -33,18 +34,23 @@ MASS, COM = float(BODY.report()[0]), BODY.report()[1:4]  # of the payload [kg, m
 NOISE = np.repeat([0.05, 0.002], 3)  # N, N m
 
 
+def arm(rate: float, points: Points = BODY, convention: str = "on_sensor", noise: float = 0.0
+        ) -> Scenario:
+    """The arm in a motion of 7 s, which begins in full speed."""
+    return cobot(8.0, rate=rate, noise=noise, encoder_noise=0.0, convention=convention,
+                 bias=BIAS if convention == "on_sensor" else -BIAS, payload=NOTHING,
+                 effects=[lambda _, at: points.wrench(at)],
+                 motion=lambda t: wide_motion(8.0, 1, 4)(t + 1.0))
+
+
 def motion(duration: float, rate: float) -> Truth:
-    """Motion of the arm, a part of 6 s; the first second of them is left out, in which it begins.
-    """
-    begin = round(rate)
-    return Truth(*(part[begin:begin + round(duration * rate)] for part in moved(1, 8.0, rate)))
+    """Its motion."""
+    return arm(rate).truth(times(duration, rate))
 
 
-def wrench(duration: float, rate: float, points: Points = BODY, convention: str = "on_sensor"
-           ) -> np.ndarray:
+def wrench(duration: float, rate: float) -> np.ndarray:
     """Readings (n, 6) without noise [N, N m]."""
-    sign = -1.0 if convention == "on_sensor" else 1.0
-    return sign * points.wrench(motion(duration, rate)) + BIAS
+    return arm(rate).record(duration).of_kind(Wrenches)[0].rows
 
 
 def nanoseconds(duration: float, rate: float) -> Array:
@@ -55,21 +61,20 @@ def nanoseconds(duration: float, rate: float) -> Array:
 def wrench_stream(duration: float, topic: str = "/wrench", points: Points = BODY,
                   convention: str = "on_sensor") -> Topic:
     """Wrench samples at 200 Hz with noise."""
-    rows = wrench(duration, 200.0, points, convention)
-    rows += NOISE * np.random.default_rng(7).normal(size=rows.shape)
-    return Topic(topic, WRENCH, messages_of([Wrenches(nanoseconds(duration, 200.0), FRAME, rows)]))
+    return Topic(topic, WRENCH, messages_of(
+        arm(200.0, points, convention, 0.5).record(duration).of_kind(Wrenches)))
 
 
 def joint_stream(duration: float, topic: str = "/joint_states") -> Topic:
     """Joint positions at 200 Hz without noise."""
     return Topic(topic, JOINTS, messages_of([
-        JointStates(nanoseconds(duration, 200.0), NAMES, motion(duration, 200.0).q)]))
+        JointStates(*arm(200.0).record(duration).joints[:3])]))
 
 
 def tf_stream(duration: float) -> Topic:
     """Pose of the sensor in the base, at 100 Hz."""
-    return Topic("/tf", inputs.TRANSFORMS.type, messages_of([Edges(
-        nanoseconds(duration, 100.0), "base", FRAME, poses(motion(duration, 100.0)))]))
+    return Topic("/tf", inputs.TRANSFORMS.type, messages_of([
+        pose(arm(100.0).record(duration).of_kind(Edges))]))
 
 
 def text_stream(topic: str, text: str) -> Topic:

@@ -1,15 +1,24 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a wrist sensor and encoders of a UR5 measure, with the truth: MuJoCo gives the motion of the
-sensor, and payloads are point masses, whose wrench is Newton's law point by point; no regressor."""
+"""The scenarios of tests: a UR5 in a motion of all joints, with point masses whose wrench MuJoCo
+gives, or, where they change meanwhile, Newton's law point by point; neither has a regressor."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, ArmEngine, Truth, load_description
+from inertial_id_ros.apps.recordings import Recording
+from inertial_id_ros.apps.simulation.cobot import (
+    SENSOR_FRAME,
+    TF_RATE,
+    Scenario,
+    Truth,
+    load_description,
+)
+from inertial_id_ros.apps.simulation.motion import START_POSE, JointMotion, Motion
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.estimate import Outcome
 from inertial_id_ros.inertia import Array
@@ -18,17 +27,16 @@ from inertial_id_ros.settings import Settings
 
 START = 1_785_000_000_123_456_789  # ns
 GRAVITY = np.array([0.0, 0.0, -9.81])
-URDF, NAMES, FRAME = load_description().urdf, load_description().joint_names, SENSOR_FRAME
-MIDDLE = np.radians([0.0, -90.0, 60.0, -90.0, -90.0, 0.0])
+(URDF, _, NAMES), FRAME = load_description(), SENSOR_FRAME
+FIXED = load_description().edges(np.zeros(1, np.int64))[-1]  # the sensor on the last link
 NOISE, ENCODER_NOISE = np.repeat([0.1, 0.005], 3), 1e-4  # N, N m; rad
 BIAS = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])  # N, N m
 NOTHING = Payload("nothing", (Part("sphere", (1e-2,), 1e-3),))
-Motion = Callable[[Array], tuple[Array, Array, Array]]
 
 
 def wide_motion(duration: float, seed: int = 0, harmonics: int = 8, size: float = 0.8) -> Motion:
     """A random sum of sines in all joints, up to `size` [rad] from the middle, that begins and ends
-    at rest: positions, velocities and accelerations (n, joints) at times (n,)."""
+    at rest."""
     rng = np.random.default_rng(seed)
     rate = 2.0 * np.pi / duration * np.arange(1, harmonics + 1)
     a, b = rng.normal(size=(2, harmonics, 6))
@@ -38,22 +46,12 @@ def wide_motion(duration: float, seed: int = 0, harmonics: int = 8, size: float 
     reach = np.abs(np.sin(t) @ a + (np.cos(t) - 1.0) @ b).max(axis=0)
     a, b = size * a / reach, size * b / reach
 
-    def motion(t: Array) -> tuple[Array, Array, Array]:
+    def motion(t: Any) -> JointMotion:
         s, c = np.sin(t[:, None] * rate), np.cos(t[:, None] * rate)
-        return (MIDDLE + s @ a + (c - 1.0) @ b, (c * rate) @ a - (s * rate) @ b,
-                -(s * rate**2) @ a - (c * rate**2) @ b)
+        return JointMotion(START_POSE + s @ a + (c - 1.0) @ b, (c * rate) @ a - (s * rate) @ b,
+                           -(s * rate**2) @ a - (c * rate**2) @ b)
 
     return motion
-
-
-@cache
-def moved(seed: int, seconds: float, rate: float = 250.0, size: float = 0.8, tilt: float = 0.0,
-          harmonics: int = 0) -> Truth:
-    """Motion of the sensor in base axes, of a base that is tilted about x and y [rad]."""
-    up = Rotation.from_euler("xyz", [tilt, tilt, 0.0])
-    motion = wide_motion(seconds, seed, harmonics or max(4, round(0.35 * seconds)), size)
-    return ArmEngine(URDF, NOTHING, up.inv().apply(GRAVITY)).evaluate(
-        *motion(np.arange(round(seconds * rate)) / rate))
 
 
 class Points(NamedTuple):
@@ -83,6 +81,13 @@ class Points(NamedTuple):
         com = phi[1:4] / phi[0]
         return np.r_[phi[0], com, phi[4:] - Points(phi[:1], com[None]).phi()[4:]]
 
+    @property
+    def payload(self) -> Payload:
+        """The same as spheres of a millimetre."""
+        volume = 4.0 / 3.0 * np.pi * 1e-9
+        return Payload("points", tuple(Part("sphere", (1e-3,), m / volume, tuple(place))
+                                       for m, place in zip(self.masses, self.places, strict=True)))
+
 
 def body(seed: int = 3, mass: float = 1.4) -> Points:
     """Twelve points, about 0.2 m across, 0.1 m in front of the sensor."""
@@ -94,58 +99,84 @@ def body(seed: int = 3, mass: float = 1.4) -> Points:
 BODY = body()
 
 
-class Stream(NamedTuple):
-    """Samples of a topic: kind and labels of their block, times of arrival and stamps (n,) [s],
-    rows (n, k)."""
+RARE = 0.05  # share of the samples
+ASIDE = np.array([0.65, -0.49, 0.43, 0.055, 0.044, -0.027])  # N, N m: of 1 N beside the sensor
+# What a fault of a size makes of rows (n, k) of a signal, by the row at its begin and numbers in
+# [0, 1): how often a sample comes, how much later, stamped how far ahead [s]; the rows.
+FAULTS: dict[str, Callable[[Array, float, Array, Array], tuple[Any, ...]]] = {
+    "missing": lambda rows, size, first, x: (0, 0, 0, rows),
+    "repeated": lambda rows, size, first, x: (2, 0, 0, rows),
+    "late": lambda rows, size, first, x: (1, size * (x[:, 0] < RARE), 0, rows),
+    "reordered": lambda rows, size, first, x: (1, size * x[:, 0], 0, rows),
+    "stamped": lambda rows, size, first, x: (1, 0, size, rows),
+    "stray": lambda rows, size, first, x: (1, 0, size * np.rint(1.02 * (x[:, 0] - 0.5)), rows),
+    "invalid": lambda rows, size, first, x: (1, 0, 0, np.where(
+        x < RARE, np.where(x < 0.5 * RARE, np.nan, np.inf), rows)),
+    "stuck": lambda rows, size, first, x: (1, 0, 0, first + 0.0 * x),
+    "joint_stuck": lambda rows, size, first, x: (1, 0, 0, np.where(  # of this number
+        np.arange(len(first)) == size, first, rows)),
+    "saturated": lambda rows, size, first, x: (1, 0, 0, np.clip(
+        rows + 3.0 * size * ASIDE, -size, size)),
+    "zeroed": lambda rows, size, first, x: (1, 0, 0, rows - first),
+    "biased": lambda rows, size, first, x: (1, 0, 0, rows + size * ASIDE)}
+SIGNALS = {"wrench": (Wrenches, "rows"), "joints": (JointStates, "positions"),
+           "transforms": (Edges, "rows")}
 
-    kind: type
-    labels: tuple[Any, ...]
-    at: Array
-    stamp: Array
-    rows: Array
 
-    def part(self, which: Array | slice) -> "Stream":
-        """Some of them."""
-        return self._replace(at=self.at[which], stamp=self.stamp[which], rows=self.rows[which])
-
-    def block(self) -> Samples:
-        """As an identifier takes them, in the order of arrival."""
-        order = np.argsort(self.at, kind="stable")
-        stamps = START + np.round(1e9 * self.stamp[order]).astype(np.int64)
-        made: Samples = self.kind(stamps, *self.labels, self.rows[order])
-        return made
+def part_of(block: Any, which: Any) -> Any:
+    """Some of the samples of a block, by a slice or an array."""
+    return block._make(value[which] if isinstance(value, np.ndarray) else value for value in block)
 
 
-class Recording(NamedTuple):
-    """The motion behind streams, the payload, and the streams."""
+@dataclass(eq=False)
+class Troubled(Scenario):
+    """A scenario with faults: signal, kind, begin [s], length [s], size."""
 
-    motion: Truth
-    points: Points
-    streams: list[Stream]
+    faults: Sequence[tuple[str, str, float, float, float]] = ()
 
-    def changed(self, **changes: Callable[[Stream], Stream | list[Stream]]) -> "Recording":
-        """With other streams in place of `wrench` or `motion`."""
-        out: list[Stream] = []
-        for name, stream in zip(("motion", "wrench"), self.streams, strict=True):
-            new = changes[name](stream) if name in changes else stream
-            out += [new] if isinstance(new, Stream) else new
-        topics = dict.fromkeys(stream[:2] for stream in out)
-        return self._replace(streams=[Stream(*topic, *map(np.concatenate, zip(*(
-            stream[2:] for stream in out if stream[:2] == topic), strict=True)))
-            for topic in topics])
+    def samples(self, start: int, count: int, begin: int = START) -> Recording:
+        """What comes in the time of these samples, the same however it is asked for."""
+        late = [size for _, kind, *_, size in self.faults if kind in ("late", "reordered")]
+        early = min(start, round(self.rate * max(late, default=0.0)))
+        (blocks,) = super().samples(start - early, count + early, begin).parts
+        return Recording([[self._received(k, block, range(start, start + count), begin)
+                           for k, block in enumerate(blocks)]], count / self.rate)
 
-    def blocks(self, every: float = 0.0) -> Iterator[tuple[float, list[Samples]]]:
-        """Time and samples that have come since the one before; 0: all at once."""
-        end = max(float(stream.at.max()) for stream in self.streams)
-        for k in range(1 + int(end / every) if every else 1):
-            begin, until = (k * every, (k + 1) * every) if every else (-np.inf, np.inf)
-            parts = [s.part((s.at >= begin) & (s.at < until)) for s in self.streams]
-            yield min(until, end), [part.block() for part in parts if len(part.at)]
+    def _received(self, k: int, block: Any, numbers: range, begin: int) -> Any:
+        """What of block k comes in the time of samples of these numbers."""
+        t, stamps = 1e-9 * (block.stamps - begin), block.stamps
+        comes, copies = t, np.ones(len(t), int)
+        for signal, kind, since, lasts, size in self.faults:
+            (of, name), now = SIGNALS[signal], (t >= since) & (t < since + lasts)
+            if not isinstance(block, of) or not now.any():
+                continue
+            rows = getattr(block, name)
+            (firsts,) = super().samples(
+                round(since * self.rate), max(1, round(self.rate / TF_RATE))).parts
+            x = np.sin(np.outer(np.rint(t * self.rate) + self.seed, np.arange(1.0, 1.0 + rows.shape[
+                1]))) * 43758.5453 % 1.0  # the same however it is asked for
+            times, later, ahead, new = FAULTS[kind](rows, size, getattr(firsts[k], name)[0], x)
+            copies[now] *= times
+            comes = comes + now * later
+            stamps = stamps + np.rint(1e9 * now * ahead).astype(int)
+            block = block._replace(**{name: np.where(now[:, None], new, rows)})
+        at = np.rint(comes * self.rate)
+        due = np.flatnonzero((at >= numbers.start) & (at < numbers.stop))
+        order = due[np.argsort(comes[due], kind="stable")]
+        return part_of(block._replace(stamps=stamps), order.repeat(copies[order]))
 
-    def outcomes(self, made: Any, every: float = 0.0) -> list[Outcome]:
-        """What an identifier says to all of it, so many seconds of arrival at a time."""
-        due = [outcome for _, part in self.blocks(every) for outcome in made.add_arrays(part)]
-        return due + made.finish()
+
+def cobot(seconds: float, points: Points = BODY, *, seed: int = 1, size: float = 0.8,
+          harmonics: int = 0, noise: float = 0.0, bias: Iterable[float] = (0.0,) * 6,
+          faults: str = "", **options: Any) -> Scenario:
+    """The arm with points, in a motion of some seconds; noise: times the usual; faults: five words
+    each; options: others of the scenario."""
+    motion = wide_motion(seconds, seed, harmonics or max(4, round(0.35 * seconds)), size)
+    words = [part.split() for part in faults.split(",") if part]
+    return Troubled(**{"payload": points.payload, "motion": motion, "seed": seed, "rate": 200.0,
+                       "faults": [(*word[:2], *map(float, word[2:])) for word in words],
+                       "noise": (0.1 * noise, 0.005 * noise), "bias": tuple(bias),
+                       "encoder_noise": ENCODER_NOISE * noise, **options})
 
 
 def times(seconds: float, rate: float) -> Array:
@@ -153,43 +184,55 @@ def times(seconds: float, rate: float) -> Array:
     return np.arange(round(seconds * rate)) / rate
 
 
-def stream(kind: type, labels: tuple[Any, ...], rows: Array, seconds: float) -> Stream:
-    """Rows (n, k), evenly in some seconds."""
-    t = times(seconds, len(rows) / seconds)
-    return Stream(kind, labels, t, t, rows)
+@cache
+def moved(seed: int, seconds: float, rate: float = 250.0, size: float = 0.8, harmonics: int = 0
+          ) -> Truth:
+    """Motion of the sensor."""
+    return cobot(seconds, seed=seed, size=size, harmonics=harmonics).truth(times(seconds, rate))
 
 
-def poses(motion: Truth) -> Array:
-    """Transforms (n, 7) of the sensor in the base."""
-    return np.hstack([motion.position, Rotation.from_matrix(motion.rotation).as_quat()])
+Parts = list[tuple[float, list[Samples]]]
 
 
-def record(seconds: float = 6.0, points: Points = BODY, *, seed: int = 1, rate: float = 200.0,
-           joint_rate: float = 0.0, noise: float = 0.0, sign: float = -1.0, extra: Any = 0.0,
-           by_poses: bool = False, **motion_of: Any) -> Recording:
-    """A motion of all joints with a payload.
+def record(seconds: float = 6.0, points: Points = BODY, *, every: float = 0.0,
+           by_poses: bool = False, wrench: Callable[[Any], Any] | None = None,
+           joints: Callable[[Any], Any] | None = None, **options: Any) -> Parts:
+    """Joint states and wrenches of a `cobot`, all at once or so many seconds at a time, with the
+    time of the last; by_poses: the pose of the sensor instead of joint states; wrench, joints:
+    change blocks (to several, or none)."""
+    made, out = cobot(seconds, points, **options), []
+    step, end = round((every or seconds) * made.rate), round(seconds * made.rate)
+    for begin in range(0, end, step):
+        (states, load, *edges), = made.samples(begin, min(step, end - begin), START).parts
+        blocks = [(joints, pose(edges) if by_poses else states), (wrench, load)]
+        changed = [change(block) if change else block for change, block in blocks]
+        out.append((min(begin + step, end) / made.rate, [
+            block for some in changed for block in (some if isinstance(some, list) else [some])
+            if len(block.stamps)]))
+    return out
 
-    Args:
-        noise: times the usual; sign: -1 is `on_sensor`; extra: (6,) or (n, 6) beside it in the
-            readings; by_poses: transforms tell the motion; motion_of: options of `moved`.
-    """
-    rng = np.random.default_rng(100 + seed)
-    motion = moved(seed, seconds, rate, **motion_of)
-    readings = sign * points.wrench(motion) + extra
-    other = moved(seed, seconds, joint_rate, **motion_of) if joint_rate else motion
-    q = other.q + noise * ENCODER_NOISE * rng.normal(size=other.q.shape)
-    y = readings + noise * NOISE * rng.normal(size=readings.shape)
-    moving = (stream(Edges, ("base_link", FRAME), poses(other), seconds) if by_poses else
-              stream(JointStates, (NAMES,), q, seconds))
-    return Recording(motion, points, [moving, stream(Wrenches, (FRAME,), y, seconds)])
+
+def outcomes(made: Any, parts: Parts) -> list[Outcome]:
+    """What an identifier says to all of it."""
+    due = [outcome for _, part in parts for outcome in made.add_arrays(part)]
+    return due + made.finish()
+
+
+def pose(edges: list[Edges]) -> Edges:
+    """The sensor in the base, by the links that move one after the other."""
+    at, turn = np.zeros(3), Rotation.identity()
+    for edge in (*edges, FIXED):
+        at = at + turn.apply(edge.rows[:, :3])
+        turn = turn * Rotation.from_quat(edge.rows[:, 3:])
+    return Edges(edges[0].stamps, "base_link", FRAME, np.hstack([at, turn.as_quat()]))
 
 
 def settings(**changes: Any) -> Settings:
     """Settings of a sensor that has noise and a bias but no other error, with ``wls``; keyword
     ``wrench__topic`` is ``wrench.topic``."""
-    base = {"wrench.sensor": "ideal", "alignment.orientation_sd": 0.0, "alignment.position_sd": 0.0,
-            "estimator.method": "wls"}
-    return Settings().replace(base | {k.replace("__", "."): v for k, v in changes.items()})
+    return Settings().replace({
+        "wrench.sensor": "ideal", "alignment.orientation_sd": 0.0, "alignment.position_sd": 0.0,
+        "estimator.method": "wls"} | dotted(changes))
 
 
 def dotted(changes: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scenes import BIAS, BODY, ENCODER_NOISE, FRAME, GRAVITY, NOISE, START, URDF, in_sensor, moved
+from scenes import BIAS, BODY, FRAME, GRAVITY, NOISE, START, URDF, cobot, in_sensor, moved
 from scenes import NAMES as JOINTS
 
 from inertial_id_ros import api, identify
@@ -23,10 +23,10 @@ from inertial_id_ros.model.tool import Tool
 RATE = 250.0
 MOTION = moved(1, 8.0, RATE)
 TRUTH = BODY.report()
-STAMPS = START + np.round(1e9 / RATE * np.arange(len(MOTION.q))).astype(np.int64)
-NOISY = np.random.default_rng(1).normal(size=(2, len(STAMPS), 6))
-WRENCH = BIAS - BODY.wrench(MOTION) + NOISE * NOISY[0]
-POSITIONS = MOTION.q + ENCODER_NOISE * NOISY[1]
+(STATES, (_, _, WRENCH), *_), = cobot(8.0, rate=RATE, noise=1.0, bias=BIAS).record(
+    8.0, START).parts
+STAMPS, _, POSITIONS, *_ = STATES
+NOISY = np.random.default_rng(1).normal(size=(len(STAMPS), 6))
 
 
 def make() -> Identifier:
@@ -146,7 +146,7 @@ MEASURED = {"stamps": STAMPS, "rotation": MOTION.rotation, "wrench": WRENCH, "om
 
 
 @pytest.mark.parametrize("given", [
-    {}, {"alpha": None}, {"alpha": MOTION.alpha + NOISY[0][:, 3:]}])  # noise of 1 rad/s^2
+    {}, {"alpha": None}, {"alpha": MOTION.alpha + NOISY[:, 3:]}])  # noise of 1 rad/s^2
 def test_measured_accelerations_give_the_payload(given: dict[str, Any]) -> None:
     asked = Settings().replace({"wrench.sensor_frame": FRAME})
     result = api.identify_accelerations(**MEASURED | given, settings=asked)
@@ -169,7 +169,7 @@ def test_tare_and_tool_hold_until_they_are_taken_back() -> None:
         made.tare()
     before = START - 3_000_000_000 + np.round(1e9 / RATE * np.arange(count)).astype(np.int64)
     made.add_joint_states(before, JOINTS, np.tile(POSITIONS[:1], (count, 1)))
-    made.add_wrenches(before, FRAME, BIAS + NOISE * NOISY[0][:count])  # nothing is attached
+    made.add_wrenches(before, FRAME, BIAS + NOISE * NOISY[:count])  # nothing is attached
     made.tare()
     add(made)
     made.finish()

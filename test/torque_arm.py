@@ -1,15 +1,17 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""An arm without a wrist sensor in MuJoCo: its torques, its robot file, its recordings."""
+"""The simulated arm by its joint torques alone, with friction: its robot file, its recordings."""
 
+import re
 from pathlib import Path
 
 import mujoco
 import numpy as np
 from bags import JOINTS, START, Topic, messages_of, text_stream, write_bag
 from scenes import FRAME as FRAME
-from scenes import GRAVITY, NAMES, NOTHING, URDF, Motion, wide_motion
+from scenes import NAMES as NAMES
+from scenes import NOTHING, URDF, Motion, wide_motion
 
-from inertial_id_ros.apps.simulation.cobot import ArmEngine
+from inertial_id_ros.apps.simulation.cobot import Scenario
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.io.inputs import JointStates
 from inertial_id_ros.robot import TERMS, RobotRequest
@@ -23,6 +25,9 @@ TORQUE_NOISE = np.array([0.5, 0.5, 0.5, 0.1, 0.1, 0.1])  # N m of one sample
 ENCODER_NOISE = 2e-5  # rad
 VISCOUS = np.array([6.0, 6.0, 5.0, 1.0, 1.0, 0.8])  # N m s/rad
 COULOMB = np.array([3.0, 4.0, 3.0, 0.6, 0.6, 0.5])  # N m
+_terms = zip(VISCOUS, COULOMB, strict=True)
+ARM = re.sub("(?=<limit )", lambda _: '<dynamics damping="{}" friction="{}"/>'.format(
+    *next(_terms)), URDF)
 
 
 def simulate(motion: Motion, duration: float, payload: Payload | None = None,
@@ -32,25 +37,9 @@ def simulate(motion: Motion, duration: float, payload: Payload | None = None,
     Every body of the arm is up to 20 % heavier or lighter than described, and off its centre by up
     to a centimetre; the same arm for every seed, which is of the noise.
     """
-    t = np.arange(0.0, duration, 1.0 / RATE)
-    q, dq, ddq = motion(t)
-    effort = engine(payload).evaluate(q, dq, ddq).effort
-    rng = np.random.default_rng(seed)
-    return JointStates(np.round(1e9 * t).astype(np.int64), NAMES,
-                       q + noise * ENCODER_NOISE * rng.normal(size=q.shape),
-                       effort + noise * TORQUE_NOISE * rng.normal(size=q.shape))
-
-
-def engine(payload: Payload | None) -> ArmEngine:
-    """The arm in MuJoCo, with friction in its joints."""
-    out = ArmEngine(URDF, payload or NOTHING, GRAVITY)
-    model = out.model
-    model.opt.disableflags = mujoco.mjtDisableBit.mjDSBL_CONTACT
-    model.dof_damping[:], model.dof_frictionloss[:] = VISCOUS, COULOMB
-    # MuJoCo's friction is soft: with its usual constants it never saturates in a light joint.
-    model.opt.timestep = 1e-6
-    model.dof_solref[:] = 2e-6, 1.0
-    rng = np.random.default_rng(7)
+    cobot = Scenario(payload=payload or NOTHING, motion=motion, arm=ARM, rate=RATE,
+                     encoder_noise=0.0, effort_noise=(0.0,))
+    model, rng = cobot.engine.model, np.random.default_rng(7)
     for k in range(model.nbody):
         if model.body_weldid[k] != 0 and model.body(k).name != "payload":
             factor = rng.uniform(0.8, 1.2)
@@ -58,7 +47,10 @@ def engine(payload: Payload | None) -> ArmEngine:
             model.body_inertia[k] *= factor
             model.body_ipos[k] += rng.uniform(-0.01, 0.01, 3)
     mujoco.mj_setConst(model, mujoco.MjData(model))
-    return out
+    made, rng = cobot.record(duration, begin=0).joints, np.random.default_rng(seed)
+    return made._replace(
+        positions=made.positions + noise * ENCODER_NOISE * rng.normal(size=made.positions.shape),
+        efforts=made.efforts + noise * TORQUE_NOISE * rng.normal(size=made.positions.shape))
 
 
 def block(mass: float) -> Payload:

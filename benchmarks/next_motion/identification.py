@@ -28,7 +28,7 @@ class RunningIdentification:
             sensor=sensor, rate=RATE, seed=task.number, payload=task.payload, motion=self._motion,
             bias=tuple((_BIAS * rng.normal(size=6)).tolist()))
         self._identifier = Identifier(task.settings(sensor))
-        self._identifier.set_robot_description(self._scenario.arm.urdf)
+        self._identifier.set_robot_description(self._scenario.robot.urdf)
         self._samples = 0
         self.joints: list[np.ndarray] = []
 

@@ -23,7 +23,7 @@ from inertial_id_ros.errors import InvalidData, InvalidModel
 from inertial_id_ros.robot.base_parameters import structural_base_parameters
 from inertial_id_ros.settings import Settings
 
-URDF, BOX = Scenario().arm.urdf, np.array([[-0.06, -0.05, 0.0], [0.06, 0.05, 0.15]])
+URDF, BOX = Scenario().robot.urdf, np.array([[-0.06, -0.05, 0.0], [0.06, 0.05, 0.15]])
 WANTED = 0.5 * np.repeat([0.04, 0.003, 0.0005], [1, 3, 6])
 NOTHING = Knowledge.usual(Settings().replace({"wrench.sensor": "ati_gamma"}))
 LIMITS = MotionLimits()
@@ -227,7 +227,7 @@ def test_without_meshes_no_motion_is_planned(meshes: None, name: str) -> None:
 
 
 WIDE = MotionLimits(range=np.inf)
-NAMES = Scenario().arm.joint_names
+NAMES = Scenario().robot.joint_names
 START = "--start=0,-1.5708,1.0472,-1.5708,-1.5708,0"
 
 

@@ -20,10 +20,11 @@ from inertial_id_ros.apps.simulation.motion import (
 )
 from inertial_id_ros.apps.simulation.payload import PAYLOADS, Part, Payload
 from inertial_id_ros.apps.simulation.write import topics_of, write_bag
-from inertial_id_ros.errors import RecordingError
+from inertial_id_ros.errors import InvalidModel, InvalidSetting, RecordingError
 from inertial_id_ros.io.inputs import Wrenches, split_by_time
 from inertial_id_ros.settings import Settings
 
+URDF = load_description().urdf
 CLEAN = {"noise": (0.0, 0.0), "encoder_noise": 0.0}
 # 2 kg, centred at (0.03, -0.02, 0.1) m.
 BALL = Payload(
@@ -41,16 +42,16 @@ def readings(recording):
     return np.concatenate([some.rows for some in recording.of_kind(Wrenches)])
 
 
-def pin_model():
-    model = pin.buildModelFromXML(load_description().urdf)
+def pin_model(urdf=URDF):
+    model = pin.buildModelFromXML(urdf)
     return model, model.getFrameId("ft_sensor")
 
 
-def pin_wrenches(payload, motion):
+def pin_wrenches(payload, motion, urdf=URDF):
     """Sensor on payload (n, 6): what RNEA hands on more through the last joint with the payload;
     and the efforts (n, 6) with it."""
-    bare, frame = pin_model()
-    loaded, _ = pin_model()
+    bare, frame = pin_model(urdf)
+    loaded, _ = pin_model(urdf)
     placement, joint = loaded.frames[frame].placement, loaded.frames[frame].parentJoint
     loaded.appendBodyToJoint(
         joint, pin.Inertia(payload.mass, payload.com, payload.inertia_com), placement)
@@ -72,6 +73,27 @@ def test_wrench_and_efforts_are_those_of_recursive_newton_euler_by_pinocchio(pay
     assert np.abs((truth.wrench - wrenches) / scale).max() < 1e-9
     np.testing.assert_allclose(readings(cobot.record(0.1)), -truth.wrench, rtol=1e-15)
     np.testing.assert_allclose(truth.effort, efforts, atol=1e-9 * np.abs(efforts).max())
+
+
+def test_another_arm_is_as_its_description_with_friction_in_its_joints(tmp_path):
+    urdf, file = URDF.replace("<limit ", (
+        '<dynamics damping="2" friction="1.5"/><limit ')), tmp_path / "arm.urdf"
+    urdf = urdf.replace('<link name="base_link"', '<link name="root"').replace(
+        '<parent link="base_link"', '<parent link="root"').replace('0.39225', '0.5')
+    file.write_text(urdf)
+    motion = random_motion(np.arange(50))
+    wrenches, efforts = pin_wrenches(BALL, motion, urdf)
+    recording = Scenario(**CLEAN, payload=BALL, motion=random_motion, arm=str(file),
+                         effort_noise=(0.0,)).record(0.1)
+    efforts += 2.0 * motion.dq + 1.5 * np.sign(motion.dq)
+    np.testing.assert_allclose(recording.joints.efforts, efforts, atol=1e-4)
+    np.testing.assert_allclose(readings(recording), -wrenches, atol=1e-9)
+    assert recording.fixed[0].child == "root" and recording.description == urdf
+    for arm, error in ((urdf.replace("ft_sensor", "ft"), InvalidModel), (
+            urdf.replace('name="wrist_3_joint" type="revolute"', 'name="wrist_3_joint" type="fixed"'
+                         ), InvalidSetting)):
+        with pytest.raises(error):
+            Scenario(arm=arm)
 
 
 @pytest.mark.parametrize(("options", "sign", "tilt", "declared"), [

@@ -9,16 +9,15 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import scenes
-from scenes import BIAS, BODY, FRAME, NAMES, URDF, Points, Recording, Stream, body, record, settings
+from scenes import BIAS, BODY, FRAME, NAMES, URDF, Parts, Points, body, outcomes, record, settings
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.compensation.latch import Mode
 from inertial_id_ros.errors import InvalidData, InvalidSetting
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify import Identifier, course
-from inertial_id_ros.inertia import body_from_phi, six_from_tensor
-from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
+from inertial_id_ros.inertia import Array, body_from_phi, six_from_tensor
+from inertial_id_ros.io.inputs import Edges, Wrenches
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.settings import Settings
 
@@ -40,8 +39,8 @@ def make(*fixed: Any, urdf: str = URDF, given: Settings | None = None, **changes
     return made
 
 
-def result(made: Identifier, samples: Recording) -> Outcome:
-    samples.outcomes(made)
+def result(made: Identifier, samples: Parts) -> Outcome:
+    outcomes(made, samples)
     return made.solve()
 
 
@@ -57,15 +56,16 @@ def assert_truth(outcome: Outcome, points: Points = BODY, tolerance: float = 1.0
 @pytest.mark.parametrize(("convention", "sign"), [("on_sensor", -1.0), ("on_environment", 1.0)])
 def test_both_sign_conventions_give_the_payload_and_the_bias_of_the_topic(
         convention: str, sign: float) -> None:
-    outcome = result(make(wrench__convention=convention), record(sign=sign, extra=BIAS))
+    outcome = result(make(wrench__convention=convention), record(
+        convention=convention, bias=-sign * BIAS))
     assert_truth(outcome)
     np.testing.assert_allclose(outcome.bias, BIAS, atol=0.01)
 
 
-def turned(stream: Stream) -> Stream:
+def turned(load: Wrenches, label: str) -> Wrenches:
     """The wrench as a sensor that is mounted otherwise reads it."""
-    rows = np.array([MOUNT.actInv(pin.Force(row)).vector for row in stream.rows])
-    return stream._replace(rows=rows, labels=("sensor",))
+    rows = np.array([MOUNT.actInv(pin.Force(row)).vector for row in load.rows])
+    return Wrenches(load.stamps, label, rows)
 
 
 @pytest.mark.parametrize(("fixed", "label", "changes"), [
@@ -79,24 +79,28 @@ def test_fixed_transforms_place_the_base_and_the_sensor(
     """Where joints, or transforms alone, tell the motion."""
     is_mounted = MOUNTED in fixed
     is_tilted = WORLD in fixed and changes.get("gravity__frame") != "base_link"
-    samples = record(tilt=TILT if is_tilted else 0.0, by_poses=by_poses)
-    if is_mounted:
-        samples = samples.changed(wrench=lambda s: turned(s)._replace(labels=(label,)))
+    samples = record(tilt_error=(np.degrees(TILT),) * 2 if is_tilted else (0.0, 0.0),
+                     by_poses=by_poses,
+                     wrench=(lambda load: turned(load, label)) if is_mounted else None)
     outcome = result(make(*fixed, urdf="" if by_poses else URDF, **changes), samples)
     assert outcome.frame_id == ("sensor" if is_mounted else FRAME)
     there = Points(BODY.masses, (BODY.places - MOUNT.translation) @ MOUNT.rotation)
     assert_truth(outcome, there if is_mounted else BODY, 3.0 if by_poses else 1.0)
 
 
-@pytest.mark.parametrize("rates", [(125.0, 500.0), (1000.0, 250.0)])
-def test_rates_do_not_matter(rates: tuple[float, float]) -> None:
-    assert_truth(result(make(), record(rate=rates[0], joint_rate=rates[1])), tolerance=2.0)
+@pytest.mark.parametrize(("wrenches", "joints"), [(4, 1), (1, 4)])
+def test_rates_do_not_matter(wrenches: int, joints: int) -> None:
+    """At 125 and 500 Hz, and at 1000 and 250."""
+    assert_truth(result(make(), record(
+        rate=500.0 if wrenches > 1 else 1000.0,
+        wrench=lambda load: scenes.part_of(load, slice(None, None, wrenches)),
+        joints=lambda states: scenes.part_of(states, slice(None, None, joints)))), tolerance=2.0)
 
 
 @pytest.mark.parametrize("method", ["wls", "lmi", "density"])
 def test_with_noise_the_truth_lies_within_the_intervals(method: str) -> None:
     outcome = result(make(estimator__method=method), record(
-        10.0, extra=BIAS, noise=1.0, rate=500.0))
+        10.0, bias=BIAS, noise=1.0, rate=500.0))
     assert isinstance(outcome, Estimate) and outcome.method == method
     error = np.abs(outcome.report - BODY.report()) / outcome.sigma
     assert error.max() < 4.0 and error.mean() < 1.6
@@ -108,14 +112,14 @@ def test_with_noise_the_truth_lies_within_the_intervals(method: str) -> None:
 def test_errors_of_clock_and_base_are_estimated_with_their_signs(late: float) -> None:
     """Stamps of the wrench that are late, and a base that leans the other way than gravity."""
     made = make(given=Settings())
-    outcome = result(made, record(12.0, tilt=0.01, noise=1.0, extra=BIAS).changed(
-        wrench=lambda s: s._replace(stamp=s.stamp + late)))
+    outcome = result(made, record(12.0, tilt_error=(np.degrees(0.01),) * 2, noise=1.0,
+                                  bias=BIAS, clock_offset=late))
     assert isinstance(outcome, Estimate) and made.load.mode is Mode.KNOWN
     np.testing.assert_allclose(outcome.alignment[3:], [-0.01, -0.01, -late], atol=1e-3)
 
 
 def test_a_still_arm_gives_no_numbers_that_look_known() -> None:
-    outcome = result(make(), record(4.0, extra=BIAS, size=0.0))
+    outcome = result(make(), record(4.0, bias=BIAS, size=0.0))
     assert isinstance(outcome, NoEstimate) or outcome.verdict[4:] == (0,) * 6
 
 
@@ -123,15 +127,16 @@ def test_nothing_that_arrives_raises_an_error_or_gives_numbers_that_are_none() -
     """Samples with NaN, infinite or huge values, zero stamps and repeated ones."""
     rng = np.random.default_rng(11)
 
-    def spoil(stream: Stream) -> Stream:
-        bad = rng.random(len(stream.at)) < 0.02
-        rows = np.where(bad[:, None], rng.choice([np.nan, np.inf, -np.inf, 1e300, 0.0],
-                                                 stream.rows.shape), stream.rows)
-        return stream._replace(rows=rows, stamp=np.where(
-            bad & (rng.random(len(bad)) < 0.5), -1e-9 * scenes.START, stream.stamp))
+    def spoil(block: Any) -> Any:
+        bad, name = rng.random(len(block.stamps)) < 0.02, (
+            "rows" if isinstance(block, Wrenches) else "positions")
+        rows = getattr(block, name)
+        stamps = np.where(bad & (rng.random(len(bad)) < 0.5), 0, block.stamps)
+        return block._replace(stamps=stamps, **{name: np.where(bad[:, None], rng.choice(
+            [np.nan, np.inf, -np.inf, 1e300, 0.0], rows.shape), rows)})
 
     made = make(wrench__range=(1e3, 1e2))
-    for outcome in record(8.0).changed(wrench=spoil, motion=spoil).outcomes(made, 0.1):
+    for outcome in outcomes(made, record(8.0, every=0.1, wrench=spoil, joints=spoil)):
         if isinstance(outcome, Estimate):
             assert np.isfinite(outcome.report).all() and outcome.min_eigenvalue > 0.0
     assert_truth(made.solve(), tolerance=5.0)
@@ -160,23 +165,32 @@ def test_settings_and_what_the_driver_compensates_may_change_while_it_runs() -> 
 GRIP, RELEASE = 6.0, 10.0  # s
 
 
-def gripped(seconds: float = 14.0) -> Recording:
+def gripped(seconds: float) -> Parts:
     """Another 1.2 kg from `GRIP` to `RELEASE`."""
-    t = np.arange(round(250.0 * seconds)) / 250.0
-    held = np.clip((t - GRIP) / 0.05, 0.0, 1.0) - np.clip((t - RELEASE) / 0.05, 0.0, 1.0)
-    bare, more = body(4, 0.6), body(5, 1.2)
-    masses = np.concatenate([np.tile(bare.masses, (len(t), 1)), held[:, None] * more.masses], 1)
-    both = Points(masses, np.concatenate([bare.places, more.places]))
-    return record(seconds, both, seed=2, rate=250.0, noise=1.0, extra=BIAS)
+    def held(t: Array, at: scenes.Truth) -> Array:
+        share = np.clip((t - GRIP) / 0.05, 0.0, 1.0) - np.clip((t - RELEASE) / 0.05, 0.0, 1.0)
+        return share[:, None] * body(5, 1.2).wrench(at)
+    return record(seconds, body(4, 0.6), seed=2, rate=250.0, noise=1.0, bias=BIAS,
+                  effects=[held])
 
 
-def run(samples: Recording, size: int, rate: float, asks: bool
+def in_blocks(samples: Parts, size: int, late: int = 0) -> Parts:
+    """So many samples at a time, wrenches that number later than joint states."""
+    ((_, (joints, load)),) = samples
+    end = len(joints.stamps) + late
+    return [(1e-9 * (joints.stamps[min(k, end - late) - 1] - joints.stamps[0]),
+             [some for some in (scenes.part_of(joints, slice(k - size, k)), scenes.part_of(
+                 load, slice(max(k - size - late, 0), max(k - late, 0)))) if len(some.stamps)])
+            for k in range(min(size, end), end + size, size)]
+
+
+def run(samples: Parts, size: int, rate: float, asks: bool
         ) -> tuple[list[tuple[float, Outcome]], Identifier]:
     """All outcomes that became due, with the time at which they were, of blocks of a size; asks:
     in between, too, which changes nothing."""
     made = make(given=Settings().replace({"estimator.rate": rate, "buffer.window": 8.0}))
     due: list[tuple[float, Outcome]] = []
-    for now, part in samples.blocks(size / 250.0):
+    for now, part in in_blocks(samples, size, 50):
         due += [(now, outcome) for outcome in made.add_arrays(part)]
         if asks:
             made.solve()
@@ -187,11 +201,11 @@ def run(samples: Recording, size: int, rate: float, asks: bool
 def test_blocks_rate_and_questions_do_not_matter() -> None:
     """Two contacts, a grip, and a sensor that is zeroed; wrenches come later than the motion."""
     samples = gripped(10.0)
-    at, rows = samples.streams[1].at, samples.streams[1].rows
+    ((_, (_, readings)),) = samples
+    at, rows = 1e-9 * (readings.stamps - readings.stamps[0]), readings.rows
     for begin, end in ((2.63, 2.95), (4.37, 4.8)):
         rows[(at > begin) & (at < end), :3] += [0.0, 6.0, -9.0]
     rows[at > 8.45] -= rows[at < 8.45][-1]
-    samples = samples.changed(wrench=lambda s: s._replace(at=s.at + 0.2))
     usual, made = run(samples, 25, 2.0, asks=False)
     load, marks = made.course.load, made.course.history.marks
     assert len(marks.contacts) == 4 and marks.zero_moved > marks.begin > 0
@@ -229,7 +243,7 @@ def test_a_search_that_nothing_comes_of_is_made_less_and_less_often(
         return said if said.explained is None else said._replace(explained=replace(
             said.explained, surprise=1.01 ** (end - made.course.history.first)))
     monkeypatch.setattr(course, "estimate", worse)
-    result(made, record(16.0, noise=1.0, extra=BIAS))
+    result(made, record(16.0, noise=1.0, bias=BIAS))
     late = [end - searched[0] for end in searched if end > searched[0] + 500]
     assert 1 < len(late) < 6, late
 
@@ -254,20 +268,21 @@ def test_the_payload_is_taken_off_the_wrench_without_ros(by_poses: bool, label: 
     that were set last."""
     made = make(MOUNTED, urdf="" if by_poses else URDF, given=Settings().replace(
         {"wrench.sensor_frame": FRAME}))
-    samples = record(12.0, by_poses=by_poses, extra=BIAS)
-    if label == "sensor":
-        samples = samples.changed(wrench=turned)
+    samples = record(
+        12.0, every=0.05, rate=100.0, by_poses=by_poses, bias=BIAS,
+        wrench=lambda load: turned(load, "sensor") if label == "sensor" else load)
     sizes: dict[str, list[float]] = {"acceleration": [], "gravity": []}
-    for now, part in samples.blocks(0.05):
+    for now, part in samples:
         terms = "acceleration" if now < 10.0 else "gravity"
         made.set_settings(made.settings.replace({"compensation.terms": terms}))
         sizes[terms] += compensated(made, part)
         made.add_arrays(part)
     whole, weight = (np.array(size) for size in sizes.values())
-    up = scenes.in_sensor(samples.motion, -scenes.GRAVITY)
-    inertial = np.linalg.norm(BODY.wrench(samples.motion)[:, :3] - BODY.phi()[0] * up, axis=1)
-    assert len(whole) > 800 and whole[-400:].max() < 0.2
-    np.testing.assert_allclose(weight[40:], inertial[-len(weight) + 40:], atol=0.05)
+    moved = scenes.moved(1, 12.0, 100.0)
+    up = scenes.in_sensor(moved, -scenes.GRAVITY)
+    inertial = np.linalg.norm(BODY.wrench(moved)[:, :3] - BODY.phi()[0] * up, axis=1)
+    assert len(whole) > 400 and whole[-200:].max() < 0.2
+    np.testing.assert_allclose(weight[20:], inertial[-len(weight) + 20:], atol=0.05)
 
 
 def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None:
@@ -275,7 +290,7 @@ def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None
     changes: list[float] = []
     late: list[float] = []
     before: set[str] = set()
-    for now, part in gripped().blocks(0.05):
+    for now, part in in_blocks(gripped(14.0), 12):
         late += [size for size in compensated(made, part) if now > RELEASE + 3.0]
         made.add_arrays(part)
         names = {finding.name for finding in made.findings()}
@@ -286,25 +301,18 @@ def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None
     assert len(late) > 200 and np.mean(late) < 1.0
 
 
-TIMES = scenes.times(16.0, 200.0)
-
-
-def rested(points: Points, extra: Any = 0.0) -> Recording:
-    """A motion that rests from 7 to 11 s; extra: (6,) or (n, 6) in the readings."""
-    phase = np.where(TIMES < 11.0, np.minimum(TIMES, 7.0), TIMES - 11.0)
-    engine = ArmEngine(URDF, scenes.NOTHING, scenes.GRAVITY)
-    motion = engine.evaluate(*scenes.wide_motion(7.0, 2)(phase))
-    noise = scenes.NOISE * np.random.default_rng(1).normal(size=(len(TIMES), 6))
-    return Recording(motion, points, [
-        scenes.stream(JointStates, (NAMES,), motion.q, 16.0),
-        scenes.stream(Wrenches, (FRAME,), BIAS + extra + noise - points.wrench(motion), 16.0)])
+def rested(points: Points, effect: Any) -> Parts:
+    """A motion that rests from 7 to 11 s."""
+    return record(16.0, points, every=0.25, noise=1.0, encoder_noise=0.0, bias=BIAS,
+                  effects=[effect], motion=lambda t: scenes.wide_motion(7.0, 2)(
+                      np.where(t < 11.0, np.minimum(t, 7.0), t - 11.0)))
 
 
 def test_after_a_tare_nothing_is_shown_of_what_was_there_before() -> None:
     """A push at rest, or another zero: nobody can tell which."""
     made, left = make(given=Settings()), []
-    push = np.outer(TIMES > 8.5, [3.0, 0.0, 4.0, 0.0, 0.1, 0.0])
-    for now, part in rested(body(5, 1e-6), push).blocks(0.25):
+    for now, part in rested(body(5, 1e-6), lambda t, at: np.outer(
+            t > 8.5, [3.0, 0.0, 4.0, 0.0, 0.1, 0.0])):
         left += compensated(made, part)
         made.add_arrays(part)
         if now == 10.5:
@@ -319,14 +327,14 @@ def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves(
         is_put_on: bool, first: float, last: float) -> None:
     """Until then it may as well be a contact, or another zero; that nothing is left of a payload is
     neither, also after a tool was set that is no longer."""
-    there = (TIMES > 8.5) == is_put_on
-    both = Points(np.concatenate([np.outer(is_put_on | there, BODY.masses),
-                                  np.outer(is_put_on & there, body(5, 1.2).masses)], 1),
-                  np.concatenate([BODY.places, body(5, 1.2).places]))
+    def changes(t: Array, at: scenes.Truth) -> Array:
+        return (t > 8.5)[:, None] * (body(5, 1.2) if is_put_on else BODY).wrench(at) * (
+            1.0 if is_put_on else -1.0)
+
     made, named = make(given=Settings()), []
     made.set_tool(Tool(FRAME, 0.3 * BODY.phi(), 1e-6 * np.eye(10), 0))
     made.set_tool(None)
-    for now, part in rested(both).blocks(0.25):
+    for now, part in rested(BODY, changes):
         made.add_arrays(part)
         named += [now] if "payload_changed" in {f.name for f in made.findings()} else []
     assert first < named[0] < last
@@ -336,18 +344,21 @@ def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves(
 def test_a_payload_that_pours_is_followed_and_not_taken_for_another() -> None:
     """.033 kg/s run out of 1.2 kg: 95 % intervals of fresh estimates hold the mass as it is then,
     nine of ten; those of the first second of pouring may not."""
-    t = np.arange(round(200.0 * 16.0)) / 200.0
-    share = 1.0 - 0.0275 * np.clip(t - 6.0, 0.0, None)
-    points, held = body(6, 1.2)._replace(masses=share[:, None] * body(6, 1.2).masses), []
+    def gone(t: Array, at: scenes.Truth | None = None) -> Array:
+        share = -0.0275 * np.clip(t - 6.0, 0.0, None)
+        return share if at is None else share[:, None] * body(6, 1.2).wrench(at)
+
+    held = []
     for seed in (1, 2):
         made, events = make(given=Settings()), set()
-        for now, part in record(16.0, points, seed=seed, noise=1.0, extra=BIAS).blocks(0.5):
+        for now, part in record(16.0, body(6, 1.2), seed=seed, noise=1.0, bias=BIAS,
+                                effects=[gone], every=0.5):
             made.add_arrays(part)
             outcome = made.solve()
             events |= {finding.name for finding in made.findings()}
             if now > 6.0 and isinstance(outcome, Estimate) and not outcome.stale:
-                k = min(round(200.0 * now), len(t)) - 1
-                held.append(abs(outcome.report[0] - 1.2 * share[k]) < 1.96 * outcome.sigma[0])
+                mass = 1.2 * (1.0 + gone(np.array(now - 0.005)))
+                held.append(abs(outcome.report[0] - mass) < 1.96 * outcome.sigma[0])
         assert "payload_walks" in events and not {"payload_changed", "contact"} & events
     assert len(held) > 24 and np.mean(held) > 0.9
 
@@ -357,8 +368,9 @@ def test_errors_within_the_accuracy_of_a_sensor_are_no_contact() -> None:
     rng = np.random.default_rng(3)
     mix = np.eye(6) + 0.02 * rng.normal(size=(6, 6)) * np.repeat([1.0, 6.5 / 200.0], 3)[:, None] \
         / np.repeat([1.0, 6.5 / 200.0], 3)
-    samples = record(12.0, rate=100.0, joint_rate=125.0, noise=1.0, extra=BIAS).changed(
-        wrench=lambda s: s._replace(rows=np.round(s.rows @ mix.T / 0.01) * 0.01))
+    samples = record(12.0, rate=500.0, noise=1.0, bias=BIAS, wrench=lambda s: scenes.part_of(
+        s._replace(rows=np.round(s.rows @ mix.T / 0.01) * 0.01), slice(None, None, 5)),
+        joints=lambda s: scenes.part_of(s, slice(None, None, 4)))
     made = make(given=Settings().replace({"wrench.sensor": "onrobot_hex"}))
     outcome = result(made, samples)
     assert isinstance(outcome, Estimate) and outcome.window == pytest.approx(12.0, abs=0.1)
@@ -368,19 +380,22 @@ def test_errors_within_the_accuracy_of_a_sensor_are_no_contact() -> None:
 @pytest.mark.parametrize("terms", ["all", "weight"])
 def test_a_payload_that_the_driver_compensates_is_part_of_the_sum(terms: str) -> None:
     """All of its wrench, or its weight alone; what is left is removed from the wrench."""
-    samples, part = record(8.0, noise=1.0), BODY._replace(masses=0.4 * BODY.masses)
-    up = 9.81 * samples.motion.rotation[:, 2]
+    part = BODY._replace(masses=0.4 * BODY.masses)
     share = part.phi()
-    taken = part.wrench(samples.motion) if terms == "all" else np.hstack(
-        [share[0] * up, np.cross(share[1:4], up)])
     known = body_from_phi(share)
+
+    def taken(_: Array, at: scenes.Truth) -> Array:
+        up = 9.81 * at.rotation[:, 2]
+        return -part.wrench(at) if terms == "all" else -np.hstack(
+            [share[0] * up, np.cross(share[1:4], up)])
+
+    samples = record(8.0, noise=1.0, effects=[taken])
     made = make(precompensated__mass=known.mass, precompensated__terms=terms,
                 precompensated__com=known.com.tolist(),
                 precompensated__inertia=six_from_tensor(known.inertia_com).tolist())
-    samples = samples.changed(wrench=lambda s: s._replace(rows=s.rows + taken))
     outcome, truth = result(made, samples), BODY.report()
     assert isinstance(outcome, Estimate)
     gap = np.abs(outcome.report - truth)
     assert gap[0] < 0.01 * truth[0] and (gap[:4] < 3.0 * outcome.sigma[:4]).all()
-    off = [size for _, part in samples.blocks() for size in compensated(made, part)]
+    off = [size for _, some in samples for size in compensated(made, some)]
     assert len(off) > 1000 and np.median(off) < 0.5

@@ -21,7 +21,7 @@ SECONDS, RATE = 20.0, 250.0
 
 def measured(noise: float) -> tuple[Motion, IntArray, Array]:
     """Motion in bins, stamps and wrenches on the payload."""
-    ((_, blocks),) = record(SECONDS, seed=3, rate=RATE, noise=noise).blocks()
+    ((_, blocks),) = record(SECONDS, seed=3, rate=RATE, noise=noise)
     joints, wrenches = blocks
     assert isinstance(joints, JointStates) and isinstance(wrenches, Wrenches)
     motion = motion_from_arrays(joints.stamps, joints.positions)

@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from problems import motion_from_arrays
-from scenes import BODY, FRAME, URDF, record, settings
+from scenes import BODY, FRAME, URDF, outcomes, record, settings
 from scipy.stats import truncnorm
 
 from inertial_id_ros.errors import InvalidData, InvalidSetting
@@ -35,7 +35,7 @@ def moved_slowly() -> Identifier:
     errors."""
     made = Identifier(settings(**SHAPE, estimator__rate=0.5))
     made.set_robot_description(URDF)
-    record(20.0, rate=100.0, size=0.6, harmonics=3).outcomes(made)
+    outcomes(made, record(20.0, rate=100.0, size=0.6, harmonics=3))
     return made
 
 
@@ -96,7 +96,7 @@ def test_a_shape_that_cannot_hold_the_payload_is_named_and_what_follows_doubted(
     elsewhere = {"shape__size": [0.2, 0.2, 0.2], "shape__center": [0.3, 0.0, 0.1]}
     made = Identifier(settings(**SHAPE | elsewhere, estimator__method=method, lmi__support="box"))
     made.set_robot_description(URDF)
-    record(noise=1.0).outcomes(made)
+    outcomes(made, record(noise=1.0))
     found = made.solve()
     assert "shape_contradicted" in {finding.kind for finding in made.findings()}
     assert isinstance(found, Estimate) and not any(found.verdict)
@@ -106,7 +106,7 @@ def test_a_shape_that_cannot_hold_the_payload_is_named_and_what_follows_doubted(
 def test_a_blend_is_the_dense_statement_of_both_models() -> None:
     """As in cvxpy: least squares of all rows, the bias free with its prior, over bodies."""
     history, used = History(), settings(estimator__method="lmi", estimator__weighting="dynamism")
-    ((_, (joints, wrenches)),) = record().blocks()
+    ((_, (joints, wrenches)),) = record()
     assert isinstance(joints, JointStates) and isinstance(wrenches, Wrenches)
     history.append(motion_from_arrays(joints.stamps, joints.positions),
                    wrenches.stamps, used.wrench.sign * wrenches.rows)
@@ -138,10 +138,11 @@ def test_a_mass_that_is_hardly_known_is_as_wide_as_the_data_leave_it(mass: float
 
 def test_transforms_without_translation_give_no_cause_for_what_accelerations_do() -> None:
     """The sensor is moved about, and transforms tell how it turns alone."""
-    samples = record(10.0, rate=100.0, seed=1, noise=1.0, by_poses=True).changed(
-        motion=lambda s: s._replace(rows=np.hstack([np.full((len(s.at), 3), 0.3), s.rows[:, 3:]])))
+    ((_, samples),) = record(
+        10.0, rate=100.0, seed=1, noise=1.0, by_poses=True, joints=lambda s: s._replace(
+            rows=np.hstack([np.full((len(s.rows), 3), 0.3), s.rows[:, 3:]])))
     made = Identifier(Settings())
-    made.add_arrays(next(samples.blocks())[1])
+    made.add_arrays(samples)
     outcome = made.solve()
     names = {finding.kind for finding in made.findings()}
     assert "translation_constant" in names

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from scenes import FRAME, GRAVITY, NAMES, NOTHING, URDF, Truth, moved, poses, wide_motion
+from scenes import FRAME, NAMES, URDF, Truth, cobot, moved
 from scenes import START as START_NS
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.apps.simulation.cobot import ArmEngine
 from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
 from inertial_id_ros.motion.causal import MotionNow
 from inertial_id_ros.motion.frames import place_of
@@ -30,7 +29,7 @@ NOISE = np.random.default_rng(6).normal(0.0, 0.1, (len(T), 6))
 def at_times(motion: Motion) -> Truth:
     """The truth in the middle of bins."""
     at = 1e-9 * (motion.number * BIN_NS + BIN_NS // 2 - START_NS)
-    return ArmEngine(URDF, NOTHING, GRAVITY).evaluate(*wide_motion(SECONDS, 5, 4)(at))
+    return cobot(SECONDS, seed=5).truth(at)
 
 
 def with_arm(frame: str = FRAME, rows: np.ndarray | None = None, part: slice = slice(None),
@@ -70,7 +69,8 @@ def check(motion: Motion, off: float = 0.02) -> None:
 def moving() -> np.ndarray:
     """Poses of the sensor in the base (n, 7); either sign of a quaternion is the same."""
     sign = np.where(np.arange(len(T)) // 31 % 2, 1.0, -1.0)
-    return poses(TRUTH) * np.c_[np.ones((len(T), 3)), np.tile(sign[:, None], 4)]
+    rows = np.hstack([TRUTH.position, Rotation.from_matrix(TRUTH.rotation).as_quat()])
+    return rows * np.c_[np.ones((len(T), 3)), np.tile(sign[:, None], 4)]
 
 
 def test_joint_states_tell_the_motion() -> None:

@@ -241,7 +241,7 @@ def test_nothing_is_sent_while_the_arm_moves_or_nobody_knows(stage, driver):
     mover.start()
     try:
         wait_until(lambda: any(f"joint '{name}'" in stage.apply(UR, estimate=SAVED).message
-                               for name in stage.robot.cobot.arm.joint_names))
+                               for name in stage.robot.cobot.robot.joint_names))
     finally:
         is_seen.set()
         mover.join()

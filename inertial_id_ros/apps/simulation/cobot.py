@@ -2,7 +2,7 @@
 """The simulated cobot: motion, physics and sensors put together, as arrays of samples.
 
 ``mj_inverse`` runs the inverse dynamics of a given joint motion. Nothing is integrated, so that the
-wrench belongs to exactly the motion that was asked for. Constraints are disabled.
+wrench belongs to exactly the motion that was asked for. Of all constraints only friction acts.
 
 Facts of MuJoCo that this relies on, each held by a test: ``force`` and ``torque`` at a site of the
 payload's body read the wrench that the *sensor exerts on the payload*, about the site, along its
@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -22,13 +23,13 @@ from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 from scipy.special import ndtri
 
-from ...errors import InvalidSetting
+from ...errors import InvalidModel, InvalidSetting
 from ...extras import optional_packages
 from ...inertia import Array, six_from_tensor
 from ...io.inputs import Edges, JointStates, Wrenches
 from ...model.newton_euler import GRAVITY
 from ...motion.frames import links_of
-from ...motion.robot import model_of
+from ...motion.robot import link_names, model_of, read_description
 from ...settings.groups import SENSORS
 from ...settings.spec import Vector, check, iter_group, setting
 from ..recordings import Recording
@@ -38,14 +39,14 @@ from .payload import PAYLOADS, Payload
 with optional_packages("simulating an arm"):
     import mujoco
 
-WORLD_FRAME, BASE_FRAME, SENSOR_FRAME = "world", "base_link", "ft_sensor"
+WORLD_FRAME, SENSOR_FRAME = "world", "ft_sensor"
 START = 1_700_000_000 * 10**9  # ns: stamp of the first sample; never 0, "no stamp"
 MODEL_FILE = "models/ur5_class_arm.urdf"
 NAMED = re.compile(r'(<(?:link|joint) name="|<(?:parent|child) link=")')
+SHAPES = re.compile(r"(?s)<(visual|collision)\b.*?</\1>")
 # Order of the numbers in a row of sensor data: MuJoCo's types.
 SENSED = ("FORCE", "TORQUE", "GYRO", "ACCELEROMETER", "FRAMEANGACC", "FRAMEPOS", "FRAMEQUAT")
 DERIVED = 10.0  # 1/s: noise of a velocity by that of a position
-EFFORT_NOISE = 0.1  # N m, of one joint torque
 TF_RATE = 100.0  # transforms a second, rounded to every n-th sample
 USUAL_RANGE = (130.0, 10.0)  # N, N m, of a sensor whose range is not known
 # Bias drift: time of its correlation, time between two draws, time after which it repeats [s].
@@ -53,27 +54,35 @@ CORRELATION, STEP, PERIOD = 5.0, 0.1, 3600.0
 
 
 class ArmDescription(NamedTuple):
-    """The packaged UR5-class arm, one chain from the base to the sensor."""
+    """An arm, one chain from the base to the sensor."""
 
     urdf: str
+    base: str  # its first link
     joint_names: tuple[str, ...]  # in the order of every array of positions
 
-    def edges(self, stamps: np.ndarray, q: Array, moving: bool) -> list[Edges]:
-        """Links in their parents at joint positions (n, k) [rad], which are stamped (n,) [ns]:
-        those that joints move, or those that stay."""
-        places = [links_of(self.urdf, {name: (1, angle) for name, angle in zip(
-            self.joint_names, row, strict=True)}) for row in q.tolist()]
-        return [Edges(stamps, edge.parent, name, np.array([
-            pin.SE3ToXYZQUAT(links[name].place) for links in places]))
-            for first in places[:1] for name, edge in first.items()
-            if (edge.joint is not None) == moving]
+    def edges(self, stamps: np.ndarray, q: Array | None = None) -> list[Edges]:
+        """Links in their parents, stamped (n,) [ns]: those that joints move, at their positions
+        (n, k) [rad or m], or without these those that stay."""
+        links = links_of(self.urdf, {}).items()
+        if q is None:
+            return [Edges(stamps, edge.parent, name, pin.SE3ToXYZQUAT(edge.place)[None])
+                    for name, edge in links if edge.joint is None]
+        return [Edges(stamps, edge.parent, name, np.array([pin.SE3ToXYZQUAT(
+            joint.place * pin.exp6(pin.Motion((joint.scale * at + joint.shift) * joint.twist)))
+            for at in q[:, self.joint_names.index(joint.name)]]).reshape(-1, 7))
+            for name, edge in links if (joint := edge.joint) and joint.twist is not None]
 
 
-def load_description(prefix: str = "") -> ArmDescription:
-    """The arm, with a prefix before the names of all joints and links."""
+def load_description(prefix: str = "", arm: str = "") -> ArmDescription:
+    """An arm (text, or name of a file; empty: the packaged one), with a prefix before the names of
+    all joints and links (raises InvalidSetting, InvalidModel)."""
     file = resources.files("inertial_id_ros.apps.simulation").joinpath(MODEL_FILE)
-    urdf = NAMED.sub(rf"\g<1>{prefix}", file.read_text(encoding="utf-8"))
-    return ArmDescription(urdf, tuple(model_of(urdf)[0].names)[1:])
+    text = arm if "<" in arm else read_description(Path(arm or str(file)))
+    urdf = NAMED.sub(rf"\g<1>{prefix}", text)
+    model, _ = model_of(urdf)
+    if prefix + SENSOR_FRAME not in (links := link_names(model)):
+        raise InvalidModel(f"the robot description has no link '{prefix + SENSOR_FRAME}'")
+    return ArmDescription(urdf, links[0], tuple(model.names)[1:])
 
 
 class Truth(NamedTuple):
@@ -97,14 +106,12 @@ class ArmEngine:
     compiled by MuJoCo; gravity (3,) in base axes, towards the Earth [m/s^2]."""
 
     def __init__(self, urdf: str, payload: Payload, gravity: Array) -> None:
-        spec = mujoco.MjSpec.from_string(urdf)
+        # Without shapes: a link without inertial would get the mass of its own.
+        spec = mujoco.MjSpec.from_string(SHAPES.sub("", urdf))
         # A URDF's fixed links are fused by default; the payload needs the sensor's link.
-        spec.compiler.fusestatic, spec.compiler.discardvisual = False, True
-        spec.option.gravity = gravity
-        spec.option.disableflags |= (
-            mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT)
-        for geom in spec.geoms:  # else a link without inertial gets the mass of its shape
-            geom.density = 0.0
+        spec.compiler.fusestatic, spec.option.gravity = False, gravity
+        for part in ("CONTACT", "LIMIT", "EQUALITY"):
+            spec.option.disableflags |= getattr(mujoco.mjtDisableBit, f"mjDSBL_{part}")
         body = spec.body(SENSOR_FRAME).add_body(name="payload")
         xx, xy, xz, yy, yz, zz = six_from_tensor(payload.inertia_com).tolist()
         body.explicitinertial, body.mass, body.ipos = True, payload.mass, payload.com
@@ -113,7 +120,9 @@ class ArmEngine:
         for kind in SENSED:
             spec.add_sensor(name=kind, type=getattr(mujoco.mjtSensor, f"mjSENS_{kind}"),
                             objtype=mujoco.mjtObj.mjOBJ_SITE, objname="mount")
+        spec.option.timestep = 1e-6  # else soft friction never saturates in a light joint
         self.model = spec.compile()
+        self.model.dof_solref[:] = 2e-6, 1.0
         self._data = mujoco.MjData(self.model)
 
     def evaluate(self, q: Array, dq: Array, ddq: Array) -> Truth:
@@ -173,17 +182,20 @@ Effect = Callable[[Array, Truth], Array]
 
 @dataclass(eq=False)
 class Scenario:
-    """A UR5-class arm that carries a payload on a wrist sensor along a motion, and what its sensors
-    add to the truth; payload and motion may be others than those that have a name (raises
-    InvalidSetting: a value is outside its range; the text names it).
+    """An arm that carries a payload on a wrist sensor along a motion, and what its sensors add to
+    the truth; payload and motion may be others than those that have a name (raises InvalidSetting:
+    a value is outside its range; the text names it).
 
     Attributes:
         effects: each gives a further wrench (n, 6) of the sensor on the payload at times (n,) [s],
             at which the truth is given [N, N m]; may be changed at any time.
-        arm: its description; sensor_frame: of the wrench; carried, path: payload and motion.
+        robot: the description; sensor_frame: of the wrench; carried, path: payload and motion.
     """
 
     payload: Payload | str = setting("drill", "What it carries.", choices=tuple(PAYLOADS))
+    arm: str = setting(
+        "", "Robot description (URDF) of its arm, text or file, with a link ft_sensor that carries "
+        "the payload, and friction as it says; empty: a UR5-class arm.")
     motion: Motion | str = setting(
         "sinusoid", "How the arm moves; commanded: it rests in its pose, and offers what a driver "
         "does (FollowJointTrajectory, set_payload).", choices=("sinusoid", "commanded"))
@@ -212,6 +224,9 @@ class Scenario:
     encoder_noise: float = setting(
         1e-4, "Standard deviation of the white noise of one joint position; ten times as much "
         "a second in a velocity.", unit="rad", low=0.0, high=0.1)
+    effort_noise: Vector = setting(
+        (0.1,), "Standard deviation of the white noise of a joint torque, of each joint or all.",
+        unit="N m", low=0.0)
     prefix: str = setting(
         "", "Put before the names of all joints and links (left_), for several arms.")
     tilt: Vector = setting(
@@ -227,15 +242,20 @@ class Scenario:
         for name, value, spec in iter_group(self):
             if not (callable(value) or isinstance(value, Payload)):
                 check(name, value, spec)
-        self.arm, self.sensor_frame = load_description(self.prefix), self.prefix + SENSOR_FRAME
+        self.robot = load_description(self.prefix, self.arm)
+        self.sensor_frame = self.prefix + SENSOR_FRAME
         self.carried = PAYLOADS[self.payload] if isinstance(self.payload, str) else self.payload
         self.path: Motion = self.motion if not isinstance(self.motion, str) else (
             CommandedMotion(START_POSE) if self.motion == "commanded" else Sinusoid(self.speed))
+        joints, moved = len(self.robot.joint_names), self.path(np.zeros(1))[0].shape[1]
+        if joints != moved:
+            raise InvalidSetting(f"the arm has {joints} joints, and the motion is of {moved}")
         declared, error = (Rotation.from_euler("xyz", [*angles, 0.0], degrees=True)
                            for angles in (self.tilt, self.tilt_error))
         self._world_base = (error * declared).as_matrix()
         self._base = np.r_[0.0, 0.0, 0.0, declared.as_quat()]
-        self.engine = ArmEngine(load_description().urdf, self.carried, self._world_base.T @ GRAVITY)
+        self.engine = ArmEngine(load_description("", self.arm).urdf, self.carried,
+                                self._world_base.T @ GRAVITY)
         self._sensor = WristSensor(self)
 
     def record(self, duration: float, begin: int = START) -> Recording:
@@ -245,29 +265,31 @@ class Scenario:
         if total < 1:
             raise InvalidSetting(f"duration is {duration:g} s; it must hold at least one sample, "
                                  f"{1 / self.rate:g} s")
-        at, still = np.array([begin]), np.zeros((1, len(self.arm.joint_names)))
-        base = Edges(at, WORLD_FRAME, self.prefix + BASE_FRAME, self._base[None])
-        return replace(self.samples(0, total, begin), description=self.arm.urdf,
-                       fixed=(base, *self.arm.edges(at, still, False)))
+        at = np.array([begin])
+        base = Edges(at, WORLD_FRAME, self.robot.base, self._base[None])
+        return replace(self.samples(0, total, begin), description=self.robot.urdf,
+                       fixed=(base, *self.robot.edges(at)))
 
     def samples(self, start: int, count: int, begin: int = START) -> Recording:
         """``count`` samples from number ``start`` on, the same however they are asked for; begin:
         stamp of number 0 [ns]."""
-        t = (start + np.arange(count)) / self.rate
+        t, k = (start + np.arange(count)) / self.rate, len(self.robot.joint_names)
         truth, then = self.truth(t), t - self.clock_offset
         felt = self.truth(then) if self.clock_offset else truth
         wrench = sum((effect(then, felt) for effect in self.effects), felt.wrench)
         bits = np.random.PCG64(np.random.SeedSequence([self.seed, 1]))
-        bits.advance(start * 24)  # one step a number, whose quantile the normal number is
-        noise = np.split(ndtri(np.random.Generator(bits).random((count, 24))), 4, axis=1)
+        bits.advance(start * (6 + 3 * k))  # one step a number, whose quantile the normal number is
+        noise = np.split(ndtri(np.random.Generator(bits).random((count, 6 + 3 * k))),
+                         (6, 6 + k, 6 + 2 * k), axis=1)
         q, stamps = truth.q + self.encoder_noise * noise[1], begin + np.round(1e9 * t).astype(int)
         step = max(1, round(self.rate / TF_RATE))  # of the transforms
         some = slice(-start % step, None, step)
         return Recording([[
-            JointStates(stamps, self.arm.joint_names, q, truth.effort + EFFORT_NOISE * noise[3],
+            JointStates(stamps, self.robot.joint_names, q,
+                        truth.effort + np.array(self.effort_noise) * noise[3],
                         truth.dq + DERIVED * self.encoder_noise * noise[2]),
             Wrenches(stamps, self.sensor_frame, self._sensor.read(wrench, noise[0], t)),
-            *self.arm.edges(stamps[some], q[some], True)]], count / self.rate)
+            *self.robot.edges(stamps[some], q[some])]], count / self.rate)
 
     def truth(self, t: Array) -> Truth:
         """What happens at times t (n,) [s], in the world."""

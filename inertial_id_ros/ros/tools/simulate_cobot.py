@@ -117,7 +117,7 @@ class SimulateCobotNode(Node):
 
     def _read(self, message: Any) -> Trajectory:
         """The trajectory of a message, in the order of the arm (raises InvalidData, ValueError)."""
-        names = self.scenario.arm.joint_names
+        names = self.scenario.robot.joint_names
         order = [list(message.joint_names).index(name) for name in names]
         stamps = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec
                            for p in message.points])
