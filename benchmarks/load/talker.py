@@ -81,7 +81,7 @@ def _prepare(rates: list[float], begin: int, count: int) -> list[tuple[int, str,
     return list(by_time(topics_of(Recording([[
         Wrenches(wrenches.stamps[some], wrenches.frame_id, wrenches.rows[some]),
         JointStates(joints.stamps[joint], joints.names, joints.positions[joint]),
-        *scenario.arm.edges(joints.stamps[edge], joints.positions[edge], True)]], 0.0))))
+        *scenario.robot.edges(joints.stamps[edge], joints.positions[edge])]], 0.0))))
 
 
 if __name__ == "__main__":
