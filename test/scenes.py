@@ -2,33 +2,26 @@
 """The scenarios of tests: a UR5 in a motion of all joints, with point masses whose wrench MuJoCo
 gives, or, where they change meanwhile, Newton's law point by point; neither has a regressor."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.apps.recordings import Recording
-from inertial_id_ros.apps.simulation.cobot import (
-    SENSOR_FRAME,
-    TF_RATE,
-    Scenario,
-    Truth,
-    load_description,
-)
+from inertial_id_ros.apps.simulation.cobot import Scenario, Truth, faults_of, load_description
 from inertial_id_ros.apps.simulation.motion import START_POSE, JointMotion, Motion
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.estimate import Outcome
 from inertial_id_ros.inertia import Array
-from inertial_id_ros.io.inputs import Edges, JointStates, Samples, Wrenches
+from inertial_id_ros.io.inputs import Edges, Samples
 from inertial_id_ros.settings import Settings
 
 START = 1_785_000_000_123_456_789  # ns
 GRAVITY = np.array([0.0, 0.0, -9.81])
-(URDF, _, NAMES), FRAME = load_description(), SENSOR_FRAME
+URDF, _, NAMES = load_description()
 FIXED = load_description().edges(np.zeros(1, np.int64))[-1]  # the sensor on the last link
+FRAME = FIXED.child
 NOISE, ENCODER_NOISE = np.repeat([0.1, 0.005], 3), 1e-4  # N, N m; rad
 BIAS = np.array([2.0, -3.0, 1.0, 0.1, -0.2, 0.15])  # N, N m
 NOTHING = Payload("nothing", (Part("sphere", (1e-2,), 1e-3),))
@@ -99,82 +92,19 @@ def body(seed: int = 3, mass: float = 1.4) -> Points:
 BODY = body()
 
 
-RARE = 0.05  # share of the samples
-ASIDE = np.array([0.65, -0.49, 0.43, 0.055, 0.044, -0.027])  # N, N m: of 1 N beside the sensor
-# What a fault of a size makes of rows (n, k) of a signal, by the row at its begin and numbers in
-# [0, 1): how often a sample comes, how much later, stamped how far ahead [s]; the rows.
-FAULTS: dict[str, Callable[[Array, float, Array, Array], tuple[Any, ...]]] = {
-    "missing": lambda rows, size, first, x: (0, 0, 0, rows),
-    "repeated": lambda rows, size, first, x: (2, 0, 0, rows),
-    "late": lambda rows, size, first, x: (1, size * (x[:, 0] < RARE), 0, rows),
-    "reordered": lambda rows, size, first, x: (1, size * x[:, 0], 0, rows),
-    "stamped": lambda rows, size, first, x: (1, 0, size, rows),
-    "stray": lambda rows, size, first, x: (1, 0, size * np.rint(1.02 * (x[:, 0] - 0.5)), rows),
-    "invalid": lambda rows, size, first, x: (1, 0, 0, np.where(
-        x < RARE, np.where(x < 0.5 * RARE, np.nan, np.inf), rows)),
-    "stuck": lambda rows, size, first, x: (1, 0, 0, first + 0.0 * x),
-    "joint_stuck": lambda rows, size, first, x: (1, 0, 0, np.where(  # of this number
-        np.arange(len(first)) == size, first, rows)),
-    "saturated": lambda rows, size, first, x: (1, 0, 0, np.clip(
-        rows + 3.0 * size * ASIDE, -size, size)),
-    "zeroed": lambda rows, size, first, x: (1, 0, 0, rows - first),
-    "biased": lambda rows, size, first, x: (1, 0, 0, rows + size * ASIDE)}
-SIGNALS = {"wrench": (Wrenches, "rows"), "joints": (JointStates, "positions"),
-           "transforms": (Edges, "rows")}
-
-
 def part_of(block: Any, which: Any) -> Any:
     """Some of the samples of a block, by a slice or an array."""
     return block._make(value[which] if isinstance(value, np.ndarray) else value for value in block)
 
 
-@dataclass(eq=False)
-class Troubled(Scenario):
-    """A scenario with faults: signal, kind, begin [s], length [s], size."""
-
-    faults: Sequence[tuple[str, str, float, float, float]] = ()
-
-    def samples(self, start: int, count: int, begin: int = START) -> Recording:
-        """What comes in the time of these samples, the same however it is asked for."""
-        late = [size for _, kind, *_, size in self.faults if kind in ("late", "reordered")]
-        early = min(start, round(self.rate * max(late, default=0.0)))
-        (blocks,) = super().samples(start - early, count + early, begin).parts
-        return Recording([[self._received(k, block, range(start, start + count), begin)
-                           for k, block in enumerate(blocks)]], count / self.rate)
-
-    def _received(self, k: int, block: Any, numbers: range, begin: int) -> Any:
-        """What of block k comes in the time of samples of these numbers."""
-        t, stamps = 1e-9 * (block.stamps - begin), block.stamps
-        comes, copies = t, np.ones(len(t), int)
-        for signal, kind, since, lasts, size in self.faults:
-            (of, name), now = SIGNALS[signal], (t >= since) & (t < since + lasts)
-            if not isinstance(block, of) or not now.any():
-                continue
-            rows = getattr(block, name)
-            (firsts,) = super().samples(
-                round(since * self.rate), max(1, round(self.rate / TF_RATE))).parts
-            x = np.sin(np.outer(np.rint(t * self.rate) + self.seed, np.arange(1.0, 1.0 + rows.shape[
-                1]))) * 43758.5453 % 1.0  # the same however it is asked for
-            times, later, ahead, new = FAULTS[kind](rows, size, getattr(firsts[k], name)[0], x)
-            copies[now] *= times
-            comes = comes + now * later
-            stamps = stamps + np.rint(1e9 * now * ahead).astype(int)
-            block = block._replace(**{name: np.where(now[:, None], new, rows)})
-        at = np.rint(comes * self.rate)
-        due = np.flatnonzero((at >= numbers.start) & (at < numbers.stop))
-        order = due[np.argsort(comes[due], kind="stable")]
-        return part_of(block._replace(stamps=stamps), order.repeat(copies[order]))
-
-
 def cobot(seconds: float, points: Points = BODY, *, seed: int = 1, size: float = 0.8,
           harmonics: int = 0, noise: float = 0.0, bias: Iterable[float] = (0.0,) * 6,
           faults: str = "", **options: Any) -> Scenario:
-    """The arm with points, in a motion of some seconds; noise: times the usual; faults: five words
-    each; options: others of the scenario."""
+    """The arm with points, in a motion of some seconds; noise: times the usual; faults: in words;
+    options: others of the scenario."""
     motion = wide_motion(seconds, seed, harmonics or max(4, round(0.35 * seconds)), size)
-    words = [part.split() for part in faults.split(",") if part]
-    return Troubled(**{"payload": points.payload, "motion": motion, "seed": seed, "rate": 200.0,
-                       "faults": [(*word[:2], *map(float, word[2:])) for word in words],
+    return Scenario(**{"payload": points.payload, "motion": motion, "seed": seed, "rate": 200.0,
+                       "faults": faults_of(faults),
                        "noise": (0.1 * noise, 0.005 * noise), "bias": tuple(bias),
                        "encoder_noise": ENCODER_NOISE * noise, **options})
 

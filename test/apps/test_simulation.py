@@ -10,7 +10,13 @@ from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros.apps.recordings.bags import read_bag
-from inertial_id_ros.apps.simulation.cobot import Scenario, load_description
+from inertial_id_ros.apps.simulation.cobot import (
+    FAULTS,
+    LOADS,
+    Scenario,
+    faults_of,
+    load_description,
+)
 from inertial_id_ros.apps.simulation.motion import (
     START_POSE,
     STOPPING,
@@ -146,6 +152,40 @@ def test_effects_act_on_the_payload_beside_its_motion(convention, sign):
                      for effects in ([], [push, push]))
     np.testing.assert_allclose(pushed - alone, -2.0 * sign * push(np.arange(250) / 500.0, None),
                                atol=1e-12)
+
+
+def test_faults_change_some_samples_the_same_however_they_are_asked_for():
+    """From .2 to .4 s, or to .6 s what comes late."""
+    right = Scenario().record(0.8).of_kind(Wrenches)[0]
+    got, now = {}, (np.arange(400) >= 100) & (np.arange(400) < 200)
+    for kind in (*FAULTS, *LOADS):
+        size = {"stray": 9.0, "saturated": 20.0, "contact": 10.0}.get(kind, 0.04)
+        same = Scenario(faults=faults_of(f"wrench {kind} .2 .2 {size}"))
+        whole, pieces = same.record(0.8).of_kind(Wrenches)[0], [
+            same.samples(k, 40).of_kind(Wrenches)[0] for k in range(0, 400, 40)]
+        for field in (0, 2):
+            np.testing.assert_allclose(
+                whole[field], np.concatenate([piece[field] for piece in pieces]), atol=1e-12)
+        got[kind] = whole
+        if len(whole.stamps) == 400:  # all else as it was
+            np.testing.assert_array_equal(whole.rows[~now][:100], right.rows[:100])
+    np.testing.assert_array_equal(got["missing"].rows, right.rows[~now])
+    np.testing.assert_array_equal(got["repeated"].stamps, right.stamps.repeat(1 + now))
+    for kind in ("late", "reordered"):
+        order = np.searchsorted(right.stamps, got[kind].stamps)
+        np.testing.assert_array_equal(got[kind].rows, right.rows[order])
+        assert sorted(order) == list(range(400)) and 1 < np.ptp(order - np.arange(400)) <= 40
+    np.testing.assert_array_equal(got["stamped"].stamps, right.stamps + 40_000_000 * now)
+    assert set(got["stray"].stamps - right.stamps) <= {0, 9 * 10**9, -9 * 10**9}
+    assert 10 < (~np.isfinite(got["invalid"].rows[now])).sum() < 60
+    np.testing.assert_array_equal(got["stuck"].rows[now] - right.rows[100], 0.0)
+    np.testing.assert_array_equal(got["zeroed"].rows[now], (right.rows - right.rows[100])[now])
+    assert np.abs(got["saturated"].rows[now]).max() == 20.0
+    grown = (got["grip"].rows - right.rows)[125:175]
+    np.testing.assert_allclose(grown, -0.04 * Scenario().truth(np.arange(125, 175) / 500.0).wrench)
+    np.testing.assert_allclose(grown, (right.rows - got["release"].rows)[125:175], atol=1e-12)
+    push = (got["contact"].rows - right.rows)[125:175]
+    np.testing.assert_allclose(np.linalg.norm(push[:, :3], axis=1), 10.0, rtol=0.1)
 
 
 # ---- joint motions -------------------------------------------------------------------------------

@@ -13,9 +13,10 @@ axes (a payload at rest reads ``-m g``, upwards); ``accelerometer`` reads ``R'(p
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -26,7 +27,7 @@ from scipy.special import ndtri
 from ...errors import InvalidModel, InvalidSetting
 from ...extras import optional_packages
 from ...inertia import Array, six_from_tensor
-from ...io.inputs import Edges, JointStates, Wrenches
+from ...io.inputs import Edges, JointStates, Samples, Wrenches
 from ...model.newton_euler import GRAVITY
 from ...motion.frames import links_of
 from ...motion.robot import link_names, model_of, read_description
@@ -178,6 +179,43 @@ class WristSensor:
 
 
 Effect = Callable[[Array, Truth], Array]
+Fault = tuple[str, str, float, float, float]  # signal, kind, begin [s], length [s], size
+
+RISE, RARE = 0.05, 0.05  # s in which a load comes and goes; share of the samples
+ASIDE = np.array([0.65, -0.49, 0.43, 0.055, 0.044, -0.027])  # N, N m: of 1 N beside the sensor
+# What a fault of a size adds to the wrench (n, 6) of the payload: a force [N] on it, more of it.
+LOADS: dict[str, Callable[[Array, float], Array]] = {
+    "contact": lambda load, size: -size * ASIDE,
+    "grip": lambda load, size: size * load, "release": lambda load, size: -size * load}
+# What a fault of a size makes of rows (n, k) of a signal, by the row at its begin and numbers in
+# [0, 1): how often a sample comes, how much later, stamped how far ahead [s]; the rows.
+FAULTS: dict[str, Callable[[Array, float, Array, Array], tuple[Any, ...]]] = {
+    "missing": lambda rows, size, first, x: (0, 0, 0, rows),
+    "repeated": lambda rows, size, first, x: (2, 0, 0, rows),
+    "late": lambda rows, size, first, x: (1, size * (x[:, 0] < RARE), 0, rows),
+    "reordered": lambda rows, size, first, x: (1, size * x[:, 0], 0, rows),
+    "stamped": lambda rows, size, first, x: (1, 0, size, rows),
+    "stray": lambda rows, size, first, x: (1, 0, size * np.rint(1.02 * (x[:, 0] - 0.5)), rows),
+    "invalid": lambda rows, size, first, x: (1, 0, 0, np.where(
+        x < RARE, np.where(x < 0.5 * RARE, np.nan, np.inf), rows)),
+    "stuck": lambda rows, size, first, x: (1, 0, 0, first + 0.0 * x),
+    "joint_stuck": lambda rows, size, first, x: (1, 0, 0, np.where(  # of this number
+        np.arange(len(first)) == size, first, rows)),
+    "saturated": lambda rows, size, first, x: (1, 0, 0, np.clip(
+        rows + 3.0 * size * ASIDE, -size, size)),
+    "zeroed": lambda rows, size, first, x: (1, 0, 0, rows - first),
+    "biased": lambda rows, size, first, x: (1, 0, 0, rows + size * ASIDE)}
+SIGNALS = {"wrench": (Wrenches, "rows"), "joints": (JointStates, "positions"),
+           "efforts": (JointStates, "efforts"), "transforms": (Edges, "rows")}
+
+
+
+def faults_of(text: str) -> tuple[Fault, ...]:
+    """Faults in words: wrench missing 5 1.5 1, joints stamped 9 3 .4 (raises ValueError)."""
+    words = [part.split() for part in text.split(",") if part.strip()]
+    if any(len(w) != 5 or w[0] not in SIGNALS or w[1] not in FAULTS | LOADS for w in words):
+        raise ValueError
+    return tuple((w[0], w[1], float(w[2]), float(w[3]), float(w[4])) for w in words)
 
 
 @dataclass(eq=False)
@@ -235,12 +273,16 @@ class Scenario:
     tilt_error: Vector = setting(
         (0.0, 0.0), "Further roll and pitch of the base about the world's axes, not declared.",
         unit="deg", low=-45.0, high=45.0, length=2)
+    faults: tuple[Fault, ...] = setting(
+        (), "What goes wrong: signal, kind, begin [s], length [s], size of each, as in 'wrench "
+        f"missing 5 1.5 1, joints stamped 9 3 0.4'; {', '.join(SIGNALS)}; "
+        f"{', '.join(FAULTS | LOADS)}.")
     seed: int = setting(0, "Seed of the noise.", low=0)
     effects: list[Effect] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_group(self):
-            if not (callable(value) or isinstance(value, Payload)):
+            if not (callable(value) or isinstance(value, Payload) or value is self.faults):
                 check(name, value, spec)
         self.robot = load_description(self.prefix, self.arm)
         self.sensor_frame = self.prefix + SENSOR_FRAME
@@ -256,7 +298,7 @@ class Scenario:
         self._base = np.r_[0.0, 0.0, 0.0, declared.as_quat()]
         self.engine = ArmEngine(load_description("", self.arm).urdf, self.carried,
                                 self._world_base.T @ GRAVITY)
-        self._sensor = WristSensor(self)
+        self._sensor, self._first = WristSensor(self), cache(self._measured)
 
     def record(self, duration: float, begin: int = START) -> Recording:
         """So many seconds, from a stamp [ns] on, with description and frames that stay (raises
@@ -271,25 +313,61 @@ class Scenario:
                        fixed=(base, *self.robot.edges(at)))
 
     def samples(self, start: int, count: int, begin: int = START) -> Recording:
-        """``count`` samples from number ``start`` on, the same however they are asked for; begin:
-        stamp of number 0 [ns]."""
+        """What comes in the time of ``count`` samples from number ``start`` on, the same however it
+        is asked for; begin: stamp of number 0 [ns]."""
+        late = [size for _, kind, *_, size in self.faults if kind in ("late", "reordered")]
+        early = min(start, round(self.rate * max(late, default=0.0)))
+        return Recording([[self._received(k, block, range(start, start + count), begin) for k, block
+                           in enumerate(self._measured(start - early, count + early))]],
+                         count / self.rate)
+
+    def _received(self, k: int, block: Any, numbers: range, begin: int) -> Any:
+        """What of block k comes in the time of samples of these numbers."""
+        t, stamps = 1e-9 * block.stamps, begin + block.stamps
+        comes, copies = t, np.ones(len(t), int)
+        for signal, kind, since, lasts, size in self.faults:
+            (of, name), now = SIGNALS[signal], (t >= since) & (t < since + lasts)
+            if kind in LOADS or not issubclass(type(block), of) or not now.any():
+                continue
+            rows = getattr(block, name)
+            first = getattr(self._first(round(since * self.rate), max(1, round(
+                self.rate / TF_RATE)))[k], name)[0]
+            x = np.sin(np.outer(np.rint(t * self.rate) + self.seed, 1 + np.arange(rows.shape[1]))
+                       ) * 43758.5453 % 1.0  # the same however it is asked for
+            times, later, ahead, new = FAULTS[kind](rows, size, first, x)
+            copies[now] *= times
+            comes = comes + now * later
+            stamps = stamps + np.rint(1e9 * now * ahead).astype(int)
+            block = block._replace(**{name: np.where(now[:, None], new, rows)})
+        at = np.rint(comes * self.rate)
+        due = np.flatnonzero((at >= numbers.start) & (at < numbers.stop))
+        order = due[np.argsort(comes[due], kind="stable")]
+        order = order.repeat(copies[order])
+        return block._make(value[order] if isinstance(value, np.ndarray) else value
+                           for value in block._replace(stamps=stamps))
+
+    def _measured(self, start: int, count: int) -> list[Samples]:
+        """Samples without faults but loads, stamped from 0 on [ns]."""
         t, k = (start + np.arange(count)) / self.rate, len(self.robot.joint_names)
         truth, then = self.truth(t), t - self.clock_offset
         felt = self.truth(then) if self.clock_offset else truth
         wrench = sum((effect(then, felt) for effect in self.effects), felt.wrench)
+        for _, kind, since, lasts, size in self.faults:
+            if kind in LOADS:
+                share = np.clip(np.minimum(then - since, since + lasts - then) / RISE, 0.0, 1.0)
+                wrench = wrench + share[:, None] * LOADS[kind](felt.wrench, size)
         bits = np.random.PCG64(np.random.SeedSequence([self.seed, 1]))
         bits.advance(start * (6 + 3 * k))  # one step a number, whose quantile the normal number is
         noise = np.split(ndtri(np.random.Generator(bits).random((count, 6 + 3 * k))),
                          (6, 6 + k, 6 + 2 * k), axis=1)
-        q, stamps = truth.q + self.encoder_noise * noise[1], begin + np.round(1e9 * t).astype(int)
+        q, stamps = truth.q + self.encoder_noise * noise[1], np.round(1e9 * t).astype(np.int64)
         step = max(1, round(self.rate / TF_RATE))  # of the transforms
         some = slice(-start % step, None, step)
-        return Recording([[
-            JointStates(stamps, self.robot.joint_names, q,
-                        truth.effort + np.array(self.effort_noise) * noise[3],
-                        truth.dq + DERIVED * self.encoder_noise * noise[2]),
-            Wrenches(stamps, self.sensor_frame, self._sensor.read(wrench, noise[0], t)),
-            *self.robot.edges(stamps[some], q[some])]], count / self.rate)
+        return [JointStates(stamps, self.robot.joint_names, q,
+                            truth.effort + np.array(self.effort_noise) * noise[3],
+                            truth.dq + DERIVED * self.encoder_noise * noise[2]),
+                Wrenches(stamps, self.sensor_frame, self._sensor.read(wrench, noise[0], t)),
+                *self.robot.edges(stamps[some], q[some])]
 
     def truth(self, t: Array) -> Truth:
         """What happens at times t (n,) [s], in the world."""

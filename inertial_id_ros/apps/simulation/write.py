@@ -18,7 +18,7 @@ from ...io.inputs import Edges, JointStates, Samples, Wrenches
 from ...settings import Settings
 from ...settings.spec import Vector, allowed_range, iter_group
 from ..recordings import Recording
-from .cobot import Scenario
+from .cobot import Scenario, faults_of
 
 with optional_packages("writing a recording"):
     from rosbags import interfaces
@@ -69,7 +69,7 @@ def topics_of(recording: Recording) -> list[Topic]:
               (inputs.STATIC_TRANSFORMS, recording.fixed))
     out = [(topic, messages_of(some)) for topic, some in blocks if some]
     if recording.description:
-        begin = min(messages[0][0] for _, messages in out)
+        begin = min(messages[0][0] for _, messages in out if messages)
         out.append((inputs.ROBOT_DESCRIPTION, [
             (begin, make("std_msgs/String", recording.description))]))
     return [Topic(topic.name(USUAL), topic.type, messages, topic.latched)
@@ -130,7 +130,8 @@ def parse(parser: Parser, arguments: Sequence[str]) -> tuple[Scenario, dict[str,
     for name, default, spec in options:
         parser.add_argument(
             "--" + name.replace("_", "-"), default=default, metavar="VALUE",
-            type=vector if isinstance(default, tuple) else type(default),
+            type=faults_of if name == "faults" else vector if isinstance(default, tuple) else type(
+                default),
             help=f"{spec.description} ({allowed_range(spec)}; default: %(default)s)")
     given = vars(parser.parse_args(list(arguments)))
     return Scenario(**{name: given.pop(name) for name, _, _ in options}), given
