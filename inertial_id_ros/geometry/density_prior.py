@@ -19,8 +19,7 @@ from scipy.spatial.distance import cdist
 from ..inertia import Array, body_from_phi, phi_from_pseudo_inertia, point_columns, pseudo_inertia
 from ..settings import ShapeSettings
 from .mesh import grid_axes, grid_points
-from .point_sets import farthest_points
-from .shape import POINTS, Shape
+from .shape import POINTS, Shape, farthest_points
 
 NODES, RANK = 250, 40
 LENGTH_SCALES = 0.1 * 2.0 ** np.arange(3)  # of the box diagonal, averaged

@@ -192,9 +192,9 @@ class Identifier:
             InvalidSetting: one may not change any more; InertialIdError: the estimator cannot be
                 made, or needs a shape and has none.
         """
-        before = {name: value for name, value, _ in iter_settings(self.settings)}
-        for name, value, spec in iter_settings(settings):
-            if value != before[name] and not spec.runtime:
+        for (name, value, spec), (_, before, _) in zip(
+                iter_settings(settings), iter_settings(self.settings), strict=True):
+            if value != before and not spec.runtime:
                 raise InvalidSetting(f"{name} can only be set when an Identifier is made")
         compensated = self.beliefs.compensated
         if settings.precompensated.source == "settings":

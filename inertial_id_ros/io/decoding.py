@@ -5,7 +5,7 @@ then fields aligned to their own size, counted from after the encapsulation."""
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -98,17 +98,11 @@ def read(topic: InputTopic, data: bytes) -> list[tuple[Any, int, tuple[Any, ...]
     return out
 
 
-class Decoded(NamedTuple):
-    """What messages of a topic hold."""
-
-    samples: list[Samples]  # of each stream one block, in the order of the messages
-    damaged: int  # number of messages that cannot be used
-    why: str  # of the last of them
-
-
 def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | None = None
-           ) -> Decoded:
-    """What messages of a topic of `READERS` hold; times: other stamps than they have [ns]."""
+           ) -> tuple[list[Samples], int, str]:
+    """The samples in messages of a topic of `READERS`, of each stream one block, in the order of
+    the messages; the number of messages that cannot be used, and why the last of them cannot;
+    times: other stamps than they have [ns]."""
     streams: dict[tuple[Any, ...], list[tuple[np.ndarray, ...]]] = {}
     sizes, waits = np.array([len(data) for data in messages]), np.ones(len(messages), bool)
     damaged, why = 0, ""
@@ -120,9 +114,7 @@ def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | 
         except ValueError as error:
             damaged, why, waits[first] = damaged + 1, str(error), False
             continue
-        some, said = np.flatnonzero(waits & (sizes == sizes[first])), np.zeros(sizes[first], bool)
-        for part in reader.said:
-            said[part] = True
+        some, said = np.flatnonzero(waits & (sizes == sizes[first])), np.r_[tuple(reader.said)]
         joined = b"".join([messages[k] for k in some.tolist()])
         data = np.frombuffer(joined, np.uint8).reshape(len(some), -1)
         alike = (data[:, said] == data[0, said]).all(axis=1)
@@ -140,7 +132,7 @@ def decode(topic: InputTopic, messages: Sequence[bytes], times: Sequence[int] | 
         order = np.argsort(number, kind="stable")
         stamps, *values = (column[order] for column in columns)
         out.append(kind(stamps, *labels, *values))
-    return Decoded(out, damaged, why)
+    return out, damaged, why
 
 
 class StateReader:

@@ -181,20 +181,16 @@ class Estimation:
               messages: Sequence[bytes]) -> list[Samples]:
         """Use what the messages of a topic say; returns their samples, and counts damaged ones."""
         identifier = self.identifier
-        if topic.setting == "precompensated.topic":
-            self._attempt("payload_not_added", lambda: self._use_payload(topic, messages[-1]))
+        if topic not in decoding.READERS:
+            self._use(topic, messages[-1])
             return []
-        if topic is inputs.ROBOT_DESCRIPTION:
-            self._attempt("robot_description_invalid", lambda: (
-                identifier.set_robot_description(decoding.Reader(messages[-1]).text())))
-            return []
-        decoded = decoding.decode(topic, messages)
-        if decoded.damaged:
-            streams.damaged[topic] += decoded.damaged
-            self.note(f"message_malformed.{topic.setting.partition('.')[0]}", decoded.why,
+        samples, damaged, why = decoding.decode(topic, messages)
+        if damaged:
+            streams.damaged[topic] += damaged
+            self.note(f"message_malformed.{topic.setting.partition('.')[0]}", why,
                       count=streams.damaged[topic])
         load = JointStates if identifier.settings.load.robot else Wrenches
-        for some in decoded.samples:
+        for some in samples:
             if isinstance(some, load) and some.stamps[-1] != self._newest[0]:
                 self._newest = int(some.stamps[-1]), times[-1]
             if isinstance(some, Wrenches):
@@ -202,21 +198,23 @@ class Estimation:
             if isinstance(some, Edges) and topic is inputs.STATIC_TRANSFORMS:
                 for row in some.rows:
                     identifier.add_static_transform(some.parent, some.child, row[:3], row[3:])
-        return [] if topic is inputs.STATIC_TRANSFORMS else decoded.samples
+        return [] if topic is inputs.STATIC_TRANSFORMS else samples
 
-    def _attempt(self, finding: str, use: Callable[[], None]) -> None:
-        """Use something; the finding says why it cannot be used."""
+    def _use(self, topic: InputTopic, data: bytes) -> None:
+        """Use the robot description, or the payload that the driver states, of a message; a finding
+        says why it cannot be used."""
+        identifier, is_robot = self.identifier, topic is inputs.ROBOT_DESCRIPTION
+        finding = "robot_description_invalid" if is_robot else "payload_not_added"
         try:
-            use()
+            if is_robot:
+                identifier.set_robot_description(decoding.Reader(data).text())
+            else:
+                stated = self._stated.payload(deserialize_message(data, message_type(topic.type)),
+                                              identifier.settings.precompensated.name)
+                identifier.by_driver = stated or identifier.by_driver
             self.note(finding)
         except (InertialIdError, ValueError) as error:  # tried again with the next message
             self.note(finding, str(error))
-
-    def _use_payload(self, topic: InputTopic, data: bytes) -> None:
-        """Let the identifier know the payload that a message of the driver states."""
-        stated = self._stated.payload(deserialize_message(data, message_type(topic.type)),
-                                      self.identifier.settings.precompensated.name)
-        self.identifier.by_driver = stated or self.identifier.by_driver
 
     # ---- what is shown --------------------------------------------------------------------------
 

@@ -42,10 +42,7 @@ def _inertia(values: Values) -> Values:
 
 def _stated(numbers: np.ndarray | None, inertia: bool = True) -> Values:
     """Values of the ten numbers that a driver states; empty: it states none."""
-    if numbers is None or not np.isfinite(numbers).all():
-        return {}
-    six = {INERTIA: numbers[4:].tolist()} if inertia else {}
-    return {MASS: float(numbers[0]), COM: numbers[1:4].tolist(), **six}
+    return {} if numbers is None or not np.isfinite(numbers).all() else values_of(numbers, inertia)
 
 
 class UniversalRobots(Target):
@@ -70,18 +67,15 @@ class UniversalRobots(Target):
         "ur10e": (10.0, "UR10e User Manual SW 10.6, Maximum Payload")}
 
     def read(self) -> Values:
-        interfaces, name = self._interfaces(), self.settings.precompensated.name
-        return _stated(payload_among(interfaces, name), (name, "inertia.ixx") in interfaces)
-
-    def _interfaces(self) -> Interfaces:
-        """What whichever broadcaster runs says."""
-        heard, states = self.robot.wait_for_message, StateReader()
+        heard, states, said = self.robot.wait_for_message, StateReader(), Interfaces()
         if self.robot.resolve(f"{BROADCASTER}/values", "topic") in self.robot.topics():
             states.interfaces(heard("control_msgs/msg/Keys", f"{BROADCASTER}/names", latched=True))
-            values = heard("control_msgs/msg/Float64Values", f"{BROADCASTER}/values")
-            if found := states.interfaces(values):
-                return found
-        return states.interfaces(heard("control_msgs/msg/DynamicJointState", self.topic))
+            said = states.interfaces(heard(
+                "control_msgs/msg/Float64Values", f"{BROADCASTER}/values"))
+        said = said or states.interfaces(heard(
+            "control_msgs/msg/DynamicJointState", self.topic))  # whichever broadcaster runs
+        name = self.settings.precompensated.name
+        return _stated(payload_among(said, name), (name, "inertia.ixx") in said)
 
     def plan(self, payload: Estimate, before: Values) -> Plan:
         names, why = self.robot.request_fields(self.service), ""
@@ -91,7 +85,7 @@ class UniversalRobots(Target):
             why = "payload/inertia.ixx is not published, so that this driver would drop it"
         elif not payload.is_known(INERTIA):
             why = "it is unobserved; the robot takes it for zero"
-        return Plan(values_of(payload, not why), (f"the inertia: {why}",) if why else ())
+        return Plan(values_of(payload.report, not why), (f"the inertia: {why}",) if why else ())
 
     def send(self, values: Values) -> None:
         if "payload" in self.robot.request_fields(self.service):

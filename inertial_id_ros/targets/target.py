@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import InertialIdError
 from ..estimate import Estimate, judge
-from ..inertia import GROUPS, six_from_tensor
+from ..inertia import GROUPS, Array
 from ..model.tool import Tool, tool_from_estimate
 from ..settings import Settings
 
@@ -42,12 +42,11 @@ def with_tool(found: Estimate, tool: Tool) -> Estimate:
                    tool_apart=False)
 
 
-def values_of(payload: Estimate, inertia: bool = False) -> Values:
-    """Values of a driver: mass [kg], centre of mass [m], and if wanted the six entries of the
-    inertia about it [kg m^2]."""
-    body = payload.body
-    six = {INERTIA: six_from_tensor(body.inertia_com).tolist()} if inertia else {}
-    return {MASS: float(body.mass), COM: body.com.tolist(), **six}
+def values_of(numbers: Array, inertia: bool = False) -> Values:
+    """Values of a driver, of ten numbers: mass [kg], centre of mass [m], and if wanted the six
+    entries of the inertia about it [kg m^2]."""
+    six = {INERTIA: numbers[4:].tolist()} if inertia else {}
+    return {MASS: float(numbers[0]), COM: numbers[1:4].tolist(), **six}
 
 
 class Plan(NamedTuple):
@@ -105,7 +104,7 @@ class Target(ABC):
         """What is to be sent of a payload in its frame, or where it wants the axes only along them
         about the origin of the sensor, given what it has now (raises InertialIdError)."""
         vague = self.takes_inertia and not payload.is_known(INERTIA)
-        return Plan(values_of(payload, self.takes_inertia), self.left_out,
+        return Plan(values_of(payload.report, self.takes_inertia), self.left_out,
                     (*self.notes, UNMEASURED) if vague else self.notes)
 
     @abstractmethod

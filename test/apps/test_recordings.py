@@ -359,7 +359,7 @@ def test_messages_come_in_the_order_of_recording_with_what_was_written(bag: Path
         times = [time for _, time, _ in messages]
         assert times == sorted(times) and len(times) == 150
         first = next(data for topic, _, data in messages if topic == "/tf")
-        (edge,) = decode(TRANSFORMS, [first]).samples
+        (edge,) = decode(TRANSFORMS, [first])[0]
         assert edge.rows[0, :3] == pytest.approx(bags.motion(0.1, 100.0).position[0])
 
 

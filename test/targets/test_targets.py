@@ -181,7 +181,7 @@ def test_an_answer_that_is_no_success_is_a_refusal_with_its_reason(
 
 
 def test_what_is_read_back_is_compared_within_the_digits_that_a_target_keeps() -> None:
-    has = values_of(PAYLOAD, inertia=True)
+    has = values_of(PAYLOAD.report, inertia=True)
     assert difference(has, {name: np.float32(value).tolist() for name, value in has.items()}) == ""
     for name in has:
         assert difference(has, {k: v for k, v in has.items() if k != name})

@@ -69,7 +69,7 @@ class Recorder:
         messages = self.messages[topic].copy()
         begin = messages[-1][0] - 1e9 * seconds if messages else 0.0
         newest = takewhile(lambda message: message[0] > begin, reversed(messages))
-        return decode(topic, [data for _, data in newest][::-1]).samples
+        return decode(topic, [data for _, data in newest][::-1])[0]
 
     def pose(self) -> dict[str, float]:
         """Where each joint is now [rad or m]."""

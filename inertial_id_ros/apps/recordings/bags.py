@@ -108,10 +108,11 @@ def read_bag(path: Path, settings: Settings, recorded_stamps: bool = False) -> R
                 stated = states.payload(bag.message(topics[name].type, data[-1]),
                                         settings.precompensated.name)
                 return () if stated is None else (stated,)
-            decoded = decoding.decode(topics[name], data, times if recorded_stamps else None)
-            if decoded.damaged:
-                damaged[name] = (damaged.get(name, (0, ""))[0] + decoded.damaged, decoded.why)
-            return decoded.samples
+            samples, bad, why = decoding.decode(
+                topics[name], data, times if recorded_stamps else None)
+            if bad:
+                damaged[name] = (damaged.get(name, (0, ""))[0] + bad, why)
+            return samples
 
         for name, _, data in messages(latched=True):  # live, they are there at once
             if topics[name] is ROBOT_DESCRIPTION:
