@@ -13,18 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from . import inertia
 from .errors import printable
-from .inertia import (
-    GROUPS,
-    Array,
-    Body,
-    body_from_phi,
-    min_eigenvalue,
-    report_from_phi,
-    report_jacobian,
-    transform_matrix,
-    transform_phi,
-)
+from .inertia import GROUPS, Array, Body
 
 CONFIDENCE_95 = 1.96  # standard deviations on either side that hold 95 % of a normal distribution
 MASS_SHARE, COM_LENGTH, INERTIA_SHARE, DATA_SHARE = 0.05, 0.005, 0.2, 0.5
@@ -71,7 +62,7 @@ def judge(phi: Array, covariance: Array, by_data: Array
     Args:
         phi, covariance: (10,), (10, 10) of the answer; by_data: (10, 10) by the data alone.
     """
-    report, jacobian = report_from_phi(phi), report_jacobian(phi)
+    report, jacobian = inertia.report_from_phi(phi), inertia.report_jacobian(phi)
     variance, alone = (np.maximum(np.einsum("ij,jk,ik->i", jacobian, some, jacobian), 0.0)
                        for some in (covariance, by_data))
     share, sd = np.minimum(variance / alone, 1.0), np.sqrt(variance)
@@ -148,7 +139,7 @@ class Estimate:
     @property
     def body(self) -> Body:
         """Mass [kg], centre of mass [m] and inertia about it [kg m^2], in `frame_id`."""
-        return body_from_phi(self.phi)
+        return inertia.body_from_phi(self.phi)
 
     def is_known(self, group: str) -> bool:
         """True if nothing of "mass", "com" or "inertia" is UNOBSERVED."""
@@ -170,12 +161,12 @@ class Estimate:
     @property
     def report(self) -> Array:
         """Mass, centre of mass, and inertia about it (10,), in the order of `PARAMETER_NAMES`."""
-        return report_from_phi(self.phi)
+        return inertia.report_from_phi(self.phi)
 
     @property
     def covariance(self) -> Array:
         """Covariance (10, 10) of `report`."""
-        jacobian = report_jacobian(self.phi)
+        jacobian = inertia.report_jacobian(self.phi)
         covariance = jacobian @ self.phi_covariance @ jacobian.T
         return 0.5 * (covariance + covariance.T)
 
@@ -194,13 +185,13 @@ class Estimate:
         The bias stays the sensor's. A rotation mixes the entries of the centre of mass, and of the
         tensor, among themselves: each counts as no better known than the worst of its group.
         """
-        matrix = transform_matrix(rotation, translation)
-        phi = transform_phi(self.phi, rotation, translation)
+        matrix = inertia.transform_matrix(rotation, translation)
+        phi = inertia.transform_phi(self.phi, rotation, translation)
         share, verdict = np.array(self.data_share, dtype=float), list(self.verdict)
         for group in () if np.allclose(rotation, np.eye(3), atol=1e-9) else GROUPS.values():
             share[group] = share[group].min()
             verdict[group] = [min(verdict[group])] * len(verdict[group])
-        return replace(self, frame_id=frame_id, phi=phi, min_eigenvalue=min_eigenvalue(phi),
+        return replace(self, frame_id=frame_id, phi=phi, min_eigenvalue=inertia.min_eigenvalue(phi),
                        phi_covariance=matrix @ self.phi_covariance @ matrix.T,
                        data_share=share, verdict=tuple(verdict))
 

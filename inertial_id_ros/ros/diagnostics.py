@@ -2,7 +2,6 @@
 """Findings as diagnostics and as log lines, once a second."""
 
 import time
-from collections.abc import Iterable
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.lifecycle import LifecycleNode
@@ -38,11 +37,17 @@ class Diagnostics:
         clock = (self._node if streams is None else streams.node).get_clock()
         message.header.stamp = clock.now().to_msg()
         self._publisher.publish(message)
-        news = list(findings)
+        news, now = list(findings), time.monotonic()
         if not getattr(outcome := estimation.outcome, "is_finding", False):
-            verdict = getattr(outcome, "verdict", "")
+            verdict = getattr(outcome, "verdict", "")  # the payload, when that changes
             news.append(Finding(f"payload.{verdict}", "info", payload_text(outcome)))
-        self._log_findings(news)
+        for finding in news:
+            if finding.name not in self._logged:
+                # Of a logger of its own, as rclpy refuses another severity from the same line.
+                getattr(get_logger(self._node.get_logger().name), finding.level)(finding.text)
+            self._logged[finding.name] = now
+        self._logged = {name: time_of for name, time_of in self._logged.items()
+                        if now - time_of < LOG_PERIOD}
 
     def _inputs(self) -> tuple[dict[str, str], bool, str]:
         """Numbers on what arrives, whether that is well, and a text."""
@@ -71,17 +76,6 @@ class Diagnostics:
         if worst is not None and worst.level != "info":
             status.message, status.level = worst.text, STATUS[LEVELS.index(worst.level)]
         return status
-
-    def _log_findings(self, findings: Iterable[Finding]) -> None:
-        """Log each finding when it comes up; the payload when its verdict changes."""
-        now = time.monotonic()
-        for finding in findings:
-            if finding.name not in self._logged:
-                # Of a logger of its own, as rclpy refuses another severity from the same line.
-                getattr(get_logger(self._node.get_logger().name), finding.level)(finding.text)
-            self._logged[finding.name] = now
-        self._logged = {name: time_of for name, time_of in self._logged.items()
-                        if now - time_of < LOG_PERIOD}
 
 
 def _numbers(outcome: Outcome) -> tuple[dict[str, str], bool, str]:
