@@ -56,29 +56,20 @@ class Manifold(Estimator):
         data, to_x = regularise(problem, shape), np.linalg.inv(MARGIN)
         scale = data.mass_scale
         # Unknown: y = MARGIN x / scale, positive definite where the margin holds.
-        pseudo = _nearest(data.matrix @ to_x * scale, data.target,
-                          np.linalg.cholesky(smat(MARGIN @ data.compact / scale)))
+        matrix = data.matrix @ to_x * scale
+        pseudo = smat(np.linalg.solve(matrix, data.target))
+        if not np.linalg.eigvalsh(pseudo)[0] > 0.0:
+            # From the prior's body on, in whose frame the barrier's pull is towards it.
+            unit, point = np.linalg.cholesky(smat(MARGIN @ data.compact / scale)), Point()
+            tensor = unit.T @ smat(matrix) @ unit
+            for weight in stages(tensor, data.target):
+                for _ in range(MAX_STEPS):
+                    step = newton(tensor, data.target, weight, point.factor)
+                    if step.decrement <= NEAR:
+                        break
+                    point = point.moved(step.change)
+            root = unit @ point.factor
+            pseudo = root @ root.T
         if pseudo[3, 3] <= 2.0 * EPSILON:
             raise no_load(float(data.optimum[MASS]))
         return data.solution(scale * (to_x @ svec(pseudo)))
-
-
-def _nearest(matrix: Array, target: Array, unit: Array) -> Array:
-    """The pseudo-inertia (4, 4) that minimises ``|matrix svec(J) - target|^2``.
-
-    Args:
-        matrix: (10, 10); target: (10,).
-        unit: (4, 4) factor of where to begin, in whose frame the barrier's pull is towards it.
-    """
-    free = smat(np.linalg.solve(matrix, target))
-    if np.linalg.eigvalsh(free)[0] > 0.0:
-        return free
-    tensor, point = unit.T @ smat(matrix) @ unit, Point()
-    for weight in stages(tensor, target):
-        for _ in range(MAX_STEPS):
-            step = newton(tensor, target, weight, point.factor)
-            if step.decrement <= NEAR:
-                break
-            point = point.moved(step.change)
-    root = unit @ point.factor
-    return root @ root.T

@@ -8,7 +8,6 @@ measured.
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ..errors import DamagedFile
 from ..io import fields
@@ -45,8 +44,9 @@ def load_state(path: Path) -> tuple[Beliefs, str]:
     """
     try:
         content = read_document(path, FORMAT, VERSION)
-        tool, given = (_group(content, name) for name in ("tool", "tare"))
-        conditions = _group(given or {}, "conditions") or {}
+        tool, given = (None if content.get(name) is None else fields.value(content, name, dict)
+                       for name in ("tool", "tare"))
+        conditions = fields.value({"conditions": {}, **(given or {})}, "conditions", dict)
         tare = None if given is None else Tare(
             fields.numbers(given, "reading", 6), fields.value(given, "stamp_ns", int),
             fields.value(given, "frame_id", str),
@@ -59,10 +59,3 @@ def load_state(path: Path) -> tuple[Beliefs, str]:
     except DamagedFile as error:
         return Beliefs(), (f"state file {path} is not used: {error}; the next one that is kept "
                            "takes its place")
-
-
-def _group(content: dict[str, Any], name: str) -> dict[str, Any] | None:
-    group = content.get(name)
-    if group is not None and not isinstance(group, dict):
-        raise DamagedFile(f"its '{name}' is no group of values")
-    return group

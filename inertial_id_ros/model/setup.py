@@ -139,8 +139,16 @@ class SetupError:
 
     def motion(self, motion: Motion) -> Motion:
         """The motion of bins that follow one another, in a base whose z axis points up."""
-        if self.order:
-            motion = _reordered(motion, self.order)
+        if self.order:  # poses of which the inverse was given, or quaternions with w first
+            turns = Rotation.from_matrix(motion.rotation).inv()
+            if self.order == "wxyz":  # (w, x, y, z) was taken for (x, y, z, w)
+                turns = Rotation.from_quat(np.roll(turns.inv().as_quat(), -1, axis=1))
+            steps = (turns[:-2].inv() * turns[2:]).as_rotvec() / (2.0 * BIN)
+            omega, rotation = np.pad(steps, ((1, 1), (0, 0)), "edge"), turns.as_matrix()
+            across = rotation.transpose(0, 2, 1) @ motion.rotation
+            motion = motion._replace(
+                rotation=rotation, omega=omega, alpha=np.gradient(omega, BIN, axis=0),
+                acceleration=(across @ motion.acceleration[..., None])[..., 0])
         if self.up[2] == 1.0:
             return motion
         level = pin.Quaternion.FromTwoVectors(self.up, _UP).toRotationMatrix()
@@ -158,16 +166,3 @@ class SetupError:
                        used=window.used & inside & window.used[at],
                        wrench=self.wrench(window.wrench[at], window.motion.rotation),
                        count=window.count[at])
-
-
-def _reordered(motion: Motion, order: str) -> Motion:
-    """The motion of bins that follow one another, whose quaternions were given with w first, or of
-    which the inverse was given."""
-    turns = Rotation.from_matrix(motion.rotation).inv()
-    if order == "wxyz":  # (w, x, y, z) was taken for (x, y, z, w)
-        turns = Rotation.from_quat(np.roll(turns.inv().as_quat(), -1, axis=1))
-    steps = (turns[:-2].inv() * turns[2:]).as_rotvec() / (2.0 * BIN)
-    omega, rotation = np.pad(steps, ((1, 1), (0, 0)), "edge"), turns.as_matrix()
-    across = rotation.transpose(0, 2, 1) @ motion.rotation
-    return motion._replace(rotation=rotation, omega=omega, alpha=np.gradient(omega, BIN, axis=0),
-                           acceleration=(across @ motion.acceleration[..., None])[..., 0])
