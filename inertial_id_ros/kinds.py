@@ -328,8 +328,7 @@ def without_doubted(verdict: Sequence[ParameterVerdict], doubt: Doubt
     return tuple(UNOBSERVED if flag in doubt else v for v, flag in zip(verdict, flags, strict=True))
 
 
-def with_findings(outcome: Outcome, findings: Iterable[Finding]) -> Outcome:
+def with_findings(outcome: Outcome, findings: Sequence[Finding]) -> Outcome:
     """The outcome with these findings, and without what they put in doubt."""
-    findings = tuple(findings)
     texts = tuple(finding.text for finding in findings)
     return withdraw_doubted(replace(outcome, findings=texts), findings)

@@ -76,7 +76,7 @@ class Density(Estimator):
         centre of mass beyond the longest reach is believed: it is doubled until it holds it.
         """
         data = regularise(problem, shape)
-        information, vector = problem.information, problem.matrix.T @ problem.target
+        information, vector = problem.matrix.T @ problem.matrix, problem.matrix.T @ problem.target
         pilot = data.body.to_phi @ (data.compact / data.compact[MASS])
         if shape is None:
             reach, far = self.settings.shape.max_reach, float(np.linalg.norm(pilot[1:4]))

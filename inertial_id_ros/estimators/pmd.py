@@ -88,7 +88,15 @@ class Pmd(Estimator):
         assert shape is not None
         data = regularise(problem, shape)
         unit = float(np.mean(problem.noise[:3]))  # noise of a force sample [N], of whitened rows
-        factors, at = self._factors(problem, unit), slice(-PARAMETERS - 1, -1)
+        # A triangular factor for each norm, rows in N, columns ``[bias | A | y]`` or ``[A | y]``.
+        at = slice(-PARAMETERS - 1, -1)
+        if len(problem.models) > 1 and not self._is_squared:
+            factors = problem.rows(unit / problem.noise)
+        else:  # the bias is eliminated
+            factors = [np.zeros((PARAMETERS + 1, PARAMETERS + 1))]
+            factors[0][:-1] = unit * np.c_[problem.matrix, problem.target]
+            if not self._is_squared:  # a constant, beside which solvers would lose digits
+                factors[0][-1, -1] = unit * problem.residual
         columns, statement = self._statement(shape, *map(len, factors))
         for factor in factors:
             factor[:, at] = factor[:, at] @ data.body.to_phi
@@ -109,14 +117,3 @@ class Pmd(Estimator):
         rows = np.concatenate([problem.matrix, np.sqrt(weight) * prior @ data.body.from_phi])
         # Few active points may give a body without extent along some axis.
         return Solution(data.body.make_consistent(phi), covariance_of(rows))
-
-    def _factors(self, problem: Problem, unit: float) -> list[Array]:
-        """A triangular factor for each norm, rows in N, columns ``[bias | A | y]``, or ``[A | y]``
-        where it is eliminated."""
-        if len(problem.models) > 1 and not self._is_squared:
-            return problem.rows(unit / problem.noise)
-        factor = np.zeros((PARAMETERS + 1, PARAMETERS + 1))
-        factor[:-1, :-1], factor[:-1, -1] = unit * problem.matrix, unit * problem.target
-        if not self._is_squared:  # a constant, beside which solvers would lose digits
-            factor[-1, -1] = unit * problem.residual
-        return [factor]

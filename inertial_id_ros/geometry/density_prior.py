@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 from ..inertia import Array, body_from_phi, phi_from_pseudo_inertia, point_columns, pseudo_inertia
 from ..settings import ShapeSettings
 from .mesh import grid_axes, grid_points
-from .shape import POINTS, Shape, farthest_points
+from .shape import POINTS, Shape
 
 NODES, RANK = 250, 40
 LENGTH_SCALES = 0.1 * 2.0 ** np.arange(3)  # of the box diagonal, averaged
@@ -56,15 +56,19 @@ class DensityPrior:
 def density_prior(shape: Shape) -> DensityPrior:
     """The prior that belongs to a shape."""
     share = shape.volumes / shape.volumes.sum()
-    cloud = np.concatenate([shape.surface, shape.points])
-    nodes = cloud[farthest_points(cloud, NODES)]
+    nodes = shape.spread(NODES)
     distance = cdist(nodes, shape.points, "sqeuclidean")
     spread = float(share @ distance.min(axis=0))
     nearest = np.bincount(distance.argmin(axis=0), share, len(nodes)).astype(float)
     columns = point_columns(nodes)
     volumes = _match_moments(columns, np.maximum(nearest, VOLUME_FLOOR / len(nodes)),
                              shape.unit_phi)
-    modes = _modes(nodes)
+    # Factor (n, r) of the kernel between nodes: the eigenvectors of its largest values.
+    diagonal = float((np.ptp(nodes, axis=0) ** 2).sum())
+    between = cdist(nodes, nodes, "sqeuclidean")
+    kernel = np.mean([np.exp(-between / (2.0 * s * s * diagonal)) for s in LENGTH_SCALES], axis=0)
+    values, vectors = np.linalg.eigh(kernel)
+    modes = np.asarray(vectors[:, -RANK:] * np.sqrt(np.maximum(values[-RANK:], 0.0)))
     center = nodes.T @ volumes
     second = (nodes - center).T * volumes @ (nodes - center)
     slack = _slack_covariance(second, spread, SIZE_ERROR * shape.bounding)
@@ -82,15 +86,6 @@ def _match_moments(columns: Array, volumes: Array, wanted: Array) -> Array:
         multipliers = np.linalg.lstsq((rows * volumes) @ rows.T, gap, rcond=None)[0]
         volumes = np.maximum(volumes * (1.0 + rows.T @ multipliers), 1e-6 / len(volumes))
     return volumes / volumes.sum()
-
-
-def _modes(nodes: Array) -> Array:
-    """Factor (n, r) of the kernel between nodes: the eigenvectors of its largest values."""
-    diagonal = float((np.ptp(nodes, axis=0) ** 2).sum())
-    distance = cdist(nodes, nodes, "sqeuclidean")
-    kernel = np.mean([np.exp(-distance / (2.0 * s * s * diagonal)) for s in LENGTH_SCALES], axis=0)
-    values, vectors = np.linalg.eigh(kernel)
-    return np.asarray(vectors[:, -RANK:] * np.sqrt(np.maximum(values[-RANK:], 0.0)))
 
 
 def _slack_covariance(second: Array, spread: float, size_error: float) -> Array:
@@ -146,21 +141,17 @@ def shape_covariance(shape: Shape, phi: Array, settings: ShapeSettings) -> Array
 @lru_cache(maxsize=4)
 def balls(reach: float) -> tuple[tuple[float, DensityPrior], ...]:
     """Radius [m] and prior of each ball about the sensor, from `reach` [m] downwards."""
-    out, prior = list[tuple[float, DensityPrior]](), density_prior(_unit_ball())
+    surface = np.random.default_rng(0).normal(size=(POINTS, 3))  # of a ball of radius 1 m
+    surface /= np.linalg.norm(surface, axis=1, keepdims=True)
+    volume = 4.0 / 3.0 * np.pi
+    grid = grid_points(grid_axes((-np.ones(3), np.ones(3)), volume / POINTS))
+    points = grid[np.linalg.norm(grid, axis=1) < 1.0]
+    out, prior = list[tuple[float, DensityPrior]](), density_prior(Shape(
+        points, np.full(len(points), volume / len(points)), surface,
+        phi_from_pseudo_inertia(np.diag([0.2, 0.2, 0.2, 1.0])), True, "ball"))
     for radius in (reach * np.array([1.0, 0.5, 0.25, 0.125])).tolist():
         powers = radius ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
         both = np.outer(powers, powers)
         out.append((radius, replace(prior, columns=prior.columns * powers[:, None],
                                     slack=prior.slack * both, wide_slack=prior.wide_slack * both)))
     return tuple(out)
-
-
-def _unit_ball() -> Shape:
-    """A ball of radius 1 m about the origin that bounds the object."""
-    surface = np.random.default_rng(0).normal(size=(POINTS, 3))
-    surface /= np.linalg.norm(surface, axis=1, keepdims=True)
-    volume = 4.0 / 3.0 * np.pi
-    grid = grid_points(grid_axes((-np.ones(3), np.ones(3)), volume / POINTS))
-    points = grid[np.linalg.norm(grid, axis=1) < 1.0]
-    return Shape(points, np.full(len(points), volume / len(points)), surface,
-                 phi_from_pseudo_inertia(np.diag([0.2, 0.2, 0.2, 1.0])), True, "ball")

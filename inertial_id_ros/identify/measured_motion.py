@@ -65,4 +65,4 @@ def identify_accelerations(stamps: ArrayLike, rotation: ArrayLike, acceleration:
     said = estimate(window, history.end, Basis(
         settings, replace(beliefs, tool=None, shape=shape or beliefs.shape), frame))
     return with_findings(replace(said.outcome, stamp_ns=int(times[-1])),
-                         (made(*given) for given in said.findings))
+                         [made(*given) for given in said.findings])

@@ -71,7 +71,7 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array, tupl
     try:
         answer = estimator.solve(_with_rows(own, explained, basis, apart), beliefs.shape)
         if settings.estimator.method == "ols":  # which has no interval of its own
-            return answer.phi, np.linalg.inv(wide.information), ()
+            return answer.phi, np.linalg.inv(wide.matrix.T @ wide.matrix), ()
         widest = estimator.solve(replace(wide, noise=own.noise, near=answer.found), beliefs.shape)
     except NotEnoughData:
         return None, more, ()

@@ -36,11 +36,6 @@ class Problem:
     bias_sd: Array = field(default_factory=lambda: np.zeros(CHANNELS))
     near: tuple[Array, ...] = ()
 
-    @property
-    def information(self) -> Array:
-        """Information matrix (10, 10) of phi."""
-        return self.matrix.T @ self.matrix
-
     @classmethod
     def from_estimate(cls, mean: Array, covariance: Array) -> "Problem":
         """The problem whose optimum is `mean` (10,) with this covariance (10, 10), whole rank."""

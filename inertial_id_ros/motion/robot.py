@@ -161,24 +161,17 @@ def parse_urdf(urdf: str, dynamics: bool = False) -> pin.Model:
         if root.tag != "robot" or root.find("link") is None:
             raise InvalidModel(f"the robot description is <{root.tag}> without links; a URDF is "
                                "needed: <robot> with <link> and <joint>")
-        if dynamics:
-            _check_inertias(root)
+        for link in root.iterfind("link[inertial]") if dynamics else ():
+            for tag, name in _INERTIAL:  # the parser of URDF takes what is no number for zero
+                element = link.find(f"inertial/{tag}")
+                text = None if element is None else element.get(name)
+                if not _NUMBER.fullmatch((text or "").strip()):
+                    raise InvalidModel(f"link '{link.get('name')}' of the robot description has the"
+                                       f" {tag} {name}={text!r}; it must be a number")
         return pin.buildModelFromXML(urdf)
     except (ElementTree.ParseError, ValueError, RuntimeError, IndexError) as error:
         raise InvalidModel("the robot description is no text of a URDF that can be read: "
                            f"{' '.join(str(error).split())[:200]}") from error
-
-
-def _check_inertias(root: ElementTree.Element) -> None:
-    """Raise InvalidModel where mass or inertia of a link is missing, or no number: the parser of
-    URDF takes it for zero."""
-    for link in root.iterfind("link[inertial]"):
-        for tag, name in _INERTIAL:
-            element = link.find(f"inertial/{tag}")
-            text = None if element is None else element.get(name)
-            if not _NUMBER.fullmatch((text or "").strip()):
-                raise InvalidModel(f"link '{link.get('name')}' of the robot description has the "
-                                   f"{tag} {name}={text!r}; it must be a number")
 
 
 def link_names(model: pin.Model) -> tuple[str, ...]:

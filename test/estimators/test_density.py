@@ -38,7 +38,7 @@ def _data(seed: int, phi: np.ndarray, samples: int = 200) -> tuple[np.ndarray, n
     """Information matrix and vector of noisy data of a body."""
     rng = np.random.default_rng(seed)
     marginal = compress(make_rows(rng, phi, motion(rng, samples))).problems["noise"]
-    return marginal.information, marginal.matrix.T @ marginal.target
+    return marginal.matrix.T @ marginal.matrix, marginal.matrix.T @ marginal.target
 
 
 class BruteForce:

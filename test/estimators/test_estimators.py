@@ -264,7 +264,7 @@ def test_the_prior_of_entropic_is_half_the_hessian_of_the_regulariser(rng, monke
     noise = 100.0 * problems.NOISE  # which leave the prior a part of the covariance
     problem = compress(make_rows(rng, inside_box(rng, 6), motion(rng, speed=2.0), noise), noise)
     found = estimator("entropic", shape__error=0.0).solve(problem, BOX)
-    prior = np.linalg.inv(found.covariance) - problem.problems["noise"].information
+    prior = np.linalg.inv(found.covariance) - (root := problem.problems["noise"].matrix).T @ root
     steps = np.linalg.cholesky(np.linalg.inv(prior))
     steps = steps @ np.linalg.qr(rng.normal(size=(10, 10)))[0]  # one standard deviation each
     for step in h * steps.T:
