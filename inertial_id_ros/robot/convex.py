@@ -293,13 +293,11 @@ def box_reference(boxes: Sequence[Array], reference: Reference) -> Reference:
     17-22), along the parameters about the middle of each box, in the link's frame (eq. 27)."""
     first, units = BODY_SIZE * len(boxes), []
     for box, phi in zip(boxes, reference.phi[:first].reshape(-1, BODY_SIZE), strict=True):
-        half = x, y, z = 0.5 * np.diff(box, axis=0)[0]
         to_link = transform_matrix(np.eye(3), box.mean(axis=0))
-        most = (1.0 + MASS_ERROR) * phi[0]
-        moments = np.array([y * y + z * z, 0, 0, x * x + z * z, 0, x * x + y * y])
-        products = np.array([0, x * y, x * z, 0, y * z, 0])
-        high = most * np.concatenate([[1.0], half, moments + products])
-        low = -most * np.concatenate([[0.0], half, products])
+        # All mass in a corner; mass and moments are not negative.
+        corner = np.abs(point_columns(0.5 * np.diff(box, axis=0))[:, 0])
+        high = (1.0 + MASS_ERROR) * phi[0] * corner
+        low = np.where(_UNITS[[0, 4, 7, 9]].any(axis=0), 0.0, -high)
         low[0] = (1.0 - MASS_ERROR) * phi[0]
         expected = np.linalg.solve(to_link, phi)
         units.append(to_link * np.maximum(high - expected, expected - low))

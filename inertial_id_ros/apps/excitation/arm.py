@@ -74,7 +74,7 @@ class Arm(RobotModel):
         obstacles: what no moving link may touch.
 
     Attributes:
-        lower, upper, speed, effort: limits of the joints, infinite where there is none.
+        lower, upper, speed: limits of the joints, infinite where there is none.
         chain: names of the joints that move the frame, root first; moving: their numbers.
 
     Raises:
@@ -106,7 +106,6 @@ class Arm(RobotModel):
         turns = np.where([joint.nq == 2 for joint in self._joints], np.inf, 0.0)  # continuous
         self.lower = model.lowerPositionLimit[first] - turns
         self.upper = model.upperPositionLimit[first] + turns
-        self.effort = self.effort_limits
         self.speed = np.where(model.velocityLimit > 0.0, model.velocityLimit, np.inf)
         try:
             self._shapes = pin.buildGeomFromUrdfString(

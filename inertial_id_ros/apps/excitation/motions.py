@@ -120,7 +120,8 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
                  ("speed of", "rad/s", dq, np.minimum(limits.share * arm.speed,
                                                          limits.joint_speed)),
                  ("acceleration of", "rad/s^2", ddq, np.full_like(pose, limits.joint_acceleration)),
-                 ("torque of", "N m", arm.described_torque(q, dq, ddq), limits.share * arm.effort),
+                 ("torque of", "N m", arm.described_torque(q, dq, ddq),
+                  limits.share * arm.effort_limits),
                  ("speed of what moves with", "m/s", arm.link_speed(q, dq),
                   np.full_like(pose, limits.link_speed)))
              for name, value, limit in zip(arm.joint_names, np.abs(values).max(axis=0), allowed,

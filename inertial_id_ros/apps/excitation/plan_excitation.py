@@ -190,11 +190,9 @@ def _waves(t: Array, duration: float) -> Array:
 def as_yaml(motion: Trajectory) -> str:
     """A trajectory_msgs/JointTrajectory in the YAML that `ros2 topic pub` reads."""
     points = []
-    for at, *parts in zip(*motion[:4], strict=True):
-        seconds, nanoseconds = divmod(round(float(at) * 1e9), 1_000_000_000)
-        points.append({
-            **{kind: part.tolist() for kind, part in zip(
-                ("positions", "velocities", "accelerations"), parts, strict=True)},
-            "time_from_start": {"sec": seconds, "nanosec": nanoseconds}})
+    for at, q, dq, ddq in zip(*(part.tolist() for part in motion[:4]), strict=True):
+        seconds, nanoseconds = divmod(round(at * 1e9), 1_000_000_000)
+        points.append({"positions": q, "velocities": dq, "accelerations": ddq,
+                       "time_from_start": {"sec": seconds, "nanosec": nanoseconds}})
     return yaml.safe_dump({"joint_names": list(motion.joint_names), "points": points},
                           sort_keys=False, default_flow_style=None)
