@@ -45,8 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the document, and what to know about it on standard error; returns the exit status
-    (raises InertialIdError)."""
+    """Write the document, notes to standard error; the exit status (raises InertialIdError)."""
     (output,) = check_outputs({"--output": args.output}, {
         "the estimate": args.estimate, "the robot description": args.robot})
     urdf = read_description(user_path(args.robot)) if args.robot else ""

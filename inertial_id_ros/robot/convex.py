@@ -118,8 +118,8 @@ def link_limits(body: cp.Expression, link: str, given: Any, like: Array) -> list
 
 
 def _ball(given: Any, link: str) -> Array:
-    """Columns (16, 10) of the pseudo-inertia of a body, seen where an ellipsoid is the unit ball
-    (raises InvalidSetting)."""
+    """Columns (16, 10) of a pseudo-inertia where an ellipsoid is the unit ball (raises
+    InvalidSetting)."""
     ellipsoid = entries(given, f"ellipsoid of {link}", center=(3,), half_axes=(3,), rpy=(3,))
     center, half, rpy = (ellipsoid.get(key, np.zeros(3)) for key in ("center", "half_axes", "rpy"))
     require(half.min() > 0.0, link, given, "half_axes above 0 [m]")
@@ -241,8 +241,7 @@ def solve(objective: cp.Minimize, expressions: list[cp.Expression]) -> list[cp.C
             **_OPTIONS, **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-8)}):
         return constraints
     if problem.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
-        raise InvalidData("no robot satisfies all the constraints; are masses and boxes as large "
-                          "as the links?")
+        raise InvalidData("no robot satisfies all constraints; are masses and boxes too small?")
     raise InvalidData(f"the conic solver found no accurate answer ({problem.status})")
 
 

@@ -201,13 +201,11 @@ class RobotModel:
         return out
 
     def described_torque(self, q: Array, dq: Array, ddq: Array) -> Array:
-        """Generalised forces (n, nv) of the described bodies, without joint terms: as with
-        `nominal`, but much faster."""
+        """Generalised forces (n, nv) of the described bodies: as with `nominal`, but faster."""
         return np.stack([pin.rnea(self._model, self._data, *state)
                          for state in zip(self._configuration(q), dq, ddq, strict=True)])
 
     def _configuration(self, q: Array) -> Array:
-        """Pinocchio's configuration (n, nq) of positions q (n, nv): joints without limits as cosine
-        and sine."""
+        """Pinocchio's configuration (n, nq) of positions (n, nv); of continuous joints cos, sin."""
         neutral = pin.neutral(self._model)
         return np.array([pin.integrate(self._model, neutral, position) for position in q])

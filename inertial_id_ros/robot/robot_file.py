@@ -50,13 +50,11 @@ class IdentifiedRobot:
     currents: Drives | None = None  # None: efforts are torques
 
     def model(self, urdf: str) -> RobotModel:
-        """The regressor that phi belongs to, from the same robot's description (raises
-        InvalidModel)."""
+        """The regressor of phi, from the same robot's description (raises InvalidModel)."""
         made = RobotModel.from_urdf(urdf, self.terms, self.gravity, self.joints)
         if made.bodies != self.bodies or made.size != len(self.phi):
-            raise InvalidModel("the robot file was made with another robot description: it has the "
-                               f"bodies {', '.join(self.bodies)}, the description "
-                               + ", ".join(made.bodies))
+            raise InvalidModel("the robot file was made with another description: of bodies "
+                               f"{', '.join(self.bodies)}, not {', '.join(made.bodies)}")
         return made
 
 

@@ -32,8 +32,7 @@ def obstacle(name: str, shape: str, size: Sequence[float], pose: Array,
     InvalidData: sizes that are not positive, a mesh that is none)."""
     wanted, corners, faces = SIZES[shape], np.array(vertices, dtype=float), np.array(triangles)
     if len(size) != len(wanted.split()) or not all(0.0 < s < np.inf for s in size):
-        raise InvalidData(f"size of the {shape} '{name}' is {list(size)}; it must be positive "
-                           f"numbers: {wanted}")
+        raise InvalidData(f"size of {shape} '{name}' is {list(size)}; positive: {wanted}")
     if shape == "mesh":
         if not (0 < len(faces) <= MAX_FACES and np.isfinite(corners).all()
                 and faces.min() >= 0 and faces.max() < len(corners)):
@@ -115,8 +114,7 @@ class Arm(RobotModel):
             reason = " ".join(str(error).rpartition("message:")[2].split())
             raise InvalidModel(f"collision shapes: {reason}; no motion can be checked") from error
         if not self._shapes.ngeoms:
-            raise InvalidModel("the robot description has no collision shapes: no motion can be "
-                               "checked")
+            raise InvalidModel("no link has collision shapes: no motion can be checked")
         if box is not None:
             payload = box_obstacle("payload", box)
             payload.parentJoint = tip.parentJoint
@@ -126,8 +124,7 @@ class Arm(RobotModel):
         self._compare(obstacles)
 
     def _corners_on(self, joint: int) -> Array:
-        """Points (c, 3) [m] on a joint, in its axes: origins of its frames, and corners of boxes
-        around its shapes."""
+        """Points (c, 3) [m] on a joint, in its axes: origins of frames, corners around shapes."""
         corners = [frame.placement.translation
                    for frame in self._model.frames if frame.parentJoint == joint]
         for shape in self._shapes.geometryObjects:
@@ -163,8 +160,7 @@ class Arm(RobotModel):
         return [(name[pair.first], name[pair.second]) for pair in self._shapes.collisionPairs]
 
     def positions(self, pose: Mapping[str, float]) -> Array:
-        """Positions (joints,) in this order of all joints by name (raises InvalidData: one is not
-        known)."""
+        """Positions (joints,) of joints by name (raises InvalidData: one is not known)."""
         for name in set(self.joint_names) - set(pose):
             raise InvalidData(f"it is not known where joint '{name}' is")
         return np.array([pose[name] for name in self.joint_names])
@@ -183,8 +179,7 @@ class Arm(RobotModel):
         return felt[:, :3] - model.gravity.linear @ turns, omega, felt[:, 3:]
 
     def link_speed(self, q: Array, dq: Array) -> Array:
-        """Speed (n, joints) [m/s] of the fastest points of what each joint carries, for joint
-        states (n, joints)."""
+        """Speed (n, joints) [m/s] of the fastest point on each joint in states (n, joints)."""
         twists, speed = np.empty((len(q), self._model.njoints, 6)), np.empty_like(q)
         for k, state in enumerate(zip(self._configuration(q), dq, strict=True)):
             pin.forwardKinematics(self._model, self._data, *state)

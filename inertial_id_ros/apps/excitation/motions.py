@@ -73,8 +73,7 @@ def moves(poses: Array, durations: Array) -> Trajectory:
 
 
 def points_for_controller(arm: Arm, motion: Trajectory) -> Trajectory:
-    """Dense points of the joints that move the frame (controllers want them all) of moves of all
-    joints."""
+    """Dense points, of the joints that move the frame, of moves of all joints."""
     stamps = np.linspace(0.0, motion.duration, int(np.ceil(motion.duration / POINTS)) + 2)
     q, dq, ddq = (part[:, arm.moving] for part in motion.sample(stamps))
     dq[[0, -1]] = ddq[[0, -1]] = 0.0  # what remains there is rounding
@@ -126,8 +125,7 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
                   np.full_like(pose, limits.link_speed)))
              for name, value, limit in zip(arm.joint_names, np.abs(values).max(axis=0), allowed,
                                            strict=True) if value > ROUNDING * limit]
-    found += [f"{arm.joint_names[k]} would leave its range of {arm.lower[k]:.3f} to "
-              f"{arm.upper[k]:.3f} rad"
+    found += [f"{arm.joint_names[k]} would leave {arm.lower[k]:.3f} to {arm.upper[k]:.3f} rad"
               for k in np.flatnonzero(((q < arm.lower) | (q > arm.upper)).any(axis=0)).tolist()]
     if not found:
         # Between two samples each shape moves by no more than its speed times half the time.
@@ -171,9 +169,8 @@ class MotionPlanner:
 
     def next_motion(self, start: Array, wanted: Array = ALL, longest: float = LONGEST
                     ) -> Trajectory:
-        """The motion, of at most so many seconds, that tells most of a payload to be known to
-        deviations (10,), and violates no limit; it counts as made (raises InvalidData: there is
-        none)."""
+        """The motion within the limits, of at most so many seconds, that tells most of a payload to
+        be known to deviations (10,); it counts as made (raises InvalidData: there is none)."""
         if longest < SHORTEST:
             raise InvalidData(f"--duration {longest:g}: a motion lasts {SHORTEST} s at least")
         most, best = -np.inf, list[Trajectory]()  # gain; moves, and points of a controller

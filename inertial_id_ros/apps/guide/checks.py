@@ -130,9 +130,8 @@ def _wrench(seen: Snapshot, settings: Settings) -> Iterator[Check]:
     if len(readings) < 2:
         return
     still = np.ptp(readings, axis=0) == 0.0
-    same = f"{listed(np.array(CHANNELS)[still])} the same to the last bit" if still.any() else (
-        "all six channels change")
-    yield ("sensor is connected", still.any(), f"in {len(readings)} readings {same}",
+    same = listed(np.array(CHANNELS)[still]) or "no channel"
+    yield ("sensor is connected", still.any(), f"{same} stands still in {len(readings)} readings",
            "readings that change in their last digits", "input_stuck",
            ("input_stuck", "samples_invalid.wrench"))
     if all(limits):

@@ -155,8 +155,7 @@ def select_topics(bag: Bag, settings: Settings, notes: list[str]) -> dict[str, I
             + ("" if by_torque else " or transforms (/tf)")
             + f" are needed; it holds {_held(bag)}")
     if JOINT_STATES in kinds:
-        notes.append(f"without a robot description ({described}, --urdf) the motion is taken from "
-                     "the transforms")
+        notes.append(f"no robot description ({described}, --urdf): transforms tell the motion")
     return chosen
 
 

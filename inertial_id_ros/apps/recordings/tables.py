@@ -198,8 +198,7 @@ def columns_from_file(path: Path) -> Columns:
         elif isinstance(value, dict):
             given[name] = {str(joint): str(column) for joint, column in value.items()}
         else:
-            raise InvalidSetting(f"{name} is {value!s:.200}; it must be names of joints and names "
-                                 "of columns")
+            raise InvalidSetting(f"{name} is {value!s:.200}; needed: column by name of joint")
     if sum(name in given for name in ORIENTATIONS) > 1:
         raise InvalidSetting(f"more than one of {', '.join(ORIENTATIONS)} is named; one is needed")
     return Columns(**given)
@@ -374,8 +373,8 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording:
 def _poses_at_rest(table: Table, turn: Rotation) -> Recording:
     """One pose and mean wrench a row, stamped a second apart (raises InvalidData)."""
     if not FEWEST_POSES <= (n := len(turn)) <= MOST_POSES:
-        raise InvalidData(f"{table.what} has {n} rows, taken for poses at rest; {FEWEST_POSES} to "
-                          f"{MOST_POSES} can be used")
+        raise InvalidData(f"{table.what} has {n} poses at rest; {FEWEST_POSES} to {MOST_POSES} "
+                          "can be used")
     stamps, frame = START + SECOND * np.arange(n), table.columns.frame
     wrench = table.rows(table.columns.wrench, 6, LOADS, finite=True)
     poses = Edges(stamps, "world", frame, np.hstack([np.zeros((n, 3)), turn.as_quat()]))

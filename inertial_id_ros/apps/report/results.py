@@ -185,8 +185,8 @@ def rms_lengths(wrench: Array) -> tuple[float, ...]:
 def prediction_of(identifier: Identifier, outcomes: Sequence[Outcome], origin: int
                   ) -> Prediction | None:
     """Predict the wrench of the present payload that an identifier still has, each bin by the last
-    estimate before it among outcomes, oldest first; None: it has none; origin: stamp of the start
-    [ns]."""
+    estimate before it among outcomes, oldest first; None: it has none; origin: stamp of 0 s [ns].
+    """
     history, tool = identifier.course.history, identifier.beliefs.tool
     window = history.window(identifier.course.ready, LONGEST)
     motion, n = window.motion, len(window.used)

@@ -109,8 +109,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         for note in () if args.quiet else said:
             print(f"note: {printable(note)}")
     if not urdf:
-        raise InvalidModel("there is no robot description: the recording holds none, and --urdf "
-                           "gives none")
+        raise InvalidModel("neither the recording nor --urdf gives a robot description")
     joints = {path: recording.joints for path, recording in read.items()}
     result = identify_described_robot(
         urdf, [joints[path] for path in args.recording],
@@ -132,8 +131,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
 
 
 def _request(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
-    """The topic, and what else the command line asks for, by field of `RobotRequest` (raises
-    InvalidSetting)."""
+    """The topic, and the other options, by field of `RobotRequest` (raises InvalidSetting)."""
     given = files.assignments(args.settings, (_TOPIC, *_SETTINGS))
     if "gain_error" in given and not args.gains:
         raise InvalidSetting("gain_error is that of the gains that --gains gives")
