@@ -14,7 +14,7 @@ from scenes import FRAME, GRAVITY, NAMES, NOISE, URDF
 from scipy.spatial.transform import Rotation
 
 from inertial_id_ros import estimators
-from inertial_id_ros.geometry.shape import Shape, shape_from_primitive
+from inertial_id_ros.geometry.shape import shape_from_primitive
 from inertial_id_ros.inertia import Array, point_columns
 from inertial_id_ros.model.newton_euler import regressor
 from inertial_id_ros.model.problem import Problem, channel_triangles, dynamism_weight
@@ -156,12 +156,6 @@ def compress(rows: Rows, noise: Array = NOISE, bias_sd: Array | None = None,
                 noise, bias_sd, bias_mean)
 
 
-def box(size: tuple[float, float, float] = (0.1, 0.06, 0.2),
-        center: tuple[float, float, float] = (0.02, 0.0, 0.12)) -> Shape:
-    """A box in the sensor frame."""
-    return shape_from_primitive("box", size, pose_at(center))
-
-
 def pose_at(center: Sequence[float]) -> Array:
     """The transform (4, 4) to a place without turning."""
     return pin.SE3(np.eye(3), np.array(center)).homogeneous
@@ -176,7 +170,7 @@ def motion_from_arrays(at: np.ndarray, positions: np.ndarray) -> Motion:
     return chain.motion(signal.number, NAMES, signal.value, signal.rate, signal.acceleration)
 
 
-BOX = box()
+BOX = shape_from_primitive("box", (0.1, 0.06, 0.2), pose_at((0.02, 0.0, 0.12)))
 
 CONSISTENT = ("lmi", "pmd", "density", "entropic", "manifold")
 
@@ -226,8 +220,8 @@ def hard_case(seed):
     bias = rng.normal(size=6) * np.repeat([2.0, 0.2], 3)
     rows = make_rows(rng, phi, moving, noise, bias=bias)
     states = seed % 2 == 0
-    return compress(rows, noise, None if states else np.zeros(6), None if states else bias), box(
-        tuple(size), tuple(center))
+    return compress(rows, noise, None if states else np.zeros(6), None if states else bias), (
+        shape_from_primitive("box", size, pose_at(center)))
 
 
 def least(cost, limits=()):

@@ -16,6 +16,7 @@ from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import DynamicJointState
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
+from node_client import stamp_of
 from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from ros_process import Client, Stage, own_domain
@@ -123,48 +124,26 @@ def turned(pose: np.ndarray, joint: int, angle: float, seconds: float, names: tu
     return Trajectory(t, *way.sample(t), names)
 
 
-class Executions:
-    """Motions that a client has a controller carry out.
-
-    Attributes:
-        made: all of them.
-    """
-
-    def __init__(self, client: Client, joint_states: str = "joint_states") -> None:
-        self.client, self._names = client, (ACTION, joint_states)
-        self._threads = ThreadPoolExecutor(2)
-        self.made: list[MotionExecution] = []
-
-    def run(self, motion: Trajectory, *options) -> Future[Ended]:
-        """A motion on its way; the options are those of `MotionExecution`."""
-        self.made.append(MotionExecution(self.client.node, motion, *self._names, *options))
-        return self._threads.submit(self.made[-1].run)
-
-    def end(self, ended: Future[Ended]) -> Ended:
-        """How it ends."""
-        self.client.spin_until(ended.done)
-        return ended.result()
-
-    def close(self) -> None:
-        """Release what belongs to the node."""
-        self._threads.shutdown()
-        for execution in self.made:
-            execution.close()
-
-
-class Scene(Executions):
-    """A controller and executions in one process."""
+class Scene:
+    """A controller and the only execution of a motion in one process."""
 
     def __init__(self, client: Client) -> None:
-        super().__init__(client, JOINT_STATES)
+        self.client, self._thread = client, ThreadPoolExecutor(1)
         self.controller = StandInController(client.node, NAMES, np.zeros(3))
         self.fault, self.problems, self.speed = "", (), 1.0
 
     def turn(self, find_fault=None, silence: float = BUSY) -> Future[Ended]:
         """A motion on its way."""
-        return self.run(
-            turned(np.zeros(3), 2, LENGTH, DURATION, NAMES), lambda *_: self.problems,
-            find_fault or (lambda: self.fault), silence, lambda: self.speed)
+        self.made = MotionExecution(
+            self.client.node, turned(np.zeros(3), 2, LENGTH, DURATION, NAMES), ACTION,
+            JOINT_STATES, lambda *_: self.problems, find_fault or (lambda: self.fault), silence,
+            lambda: self.speed)
+        return self._thread.submit(self.made.run)
+
+    def end(self, ended: Future[Ended]) -> Ended:
+        """How it ends."""
+        self.client.spin_until(ended.done)
+        return ended.result()
 
     def moving(self, **options) -> Future[Ended]:
         """A motion that is well under way."""
@@ -176,13 +155,19 @@ class Scene(Executions):
 
 @pytest.fixture
 def scene():
-    with closing(Client(own_domain())) as client, closing(Scene(client)) as made:
-        yield made
+    with closing(Client(own_domain())) as client:
+        yield Scene(client)
 
 
 @pytest.mark.slow
-def test_a_motion_is_made_to_its_end_as_it_was_planned(scene):
+@pytest.mark.parametrize("speed", [1.0, 0.5])
+def test_a_motion_is_made_to_its_end_as_it_was_planned_by_a_robot_that_is_slowed_down_too(
+        scene, speed):
+    """The controller scales time, as those of cobots do with their slider."""
+    scene.speed = scene.controller.speed = speed
+    begun = time.monotonic()
     assert scene.end(scene.turn()) == Ended()
+    assert time.monotonic() - begun > 0.95 * DURATION / speed
     assert scene.controller.positions[2] == pytest.approx(LENGTH)
     sent = scene.controller.goals[0]
     assert list(sent.joint_names) == list(NAMES)
@@ -200,7 +185,7 @@ def test_nothing_is_sent_where_something_is_wrong_before(scene, monkeypatch, lac
         scene.controller.vanish()
     ended = scene.end(scene.turn())
     assert ended.reason and ended.is_at_rest
-    assert not scene.controller.goals and scene.made[0].is_settled
+    assert not scene.controller.goals and scene.made.is_settled
 
 
 @pytest.mark.slow
@@ -233,19 +218,10 @@ def test_joint_states_that_come_late_are_compared_at_their_stamps(scene):
     assert scene.end(ended) == Ended()
 
 
-@pytest.mark.slow
-def test_a_robot_that_is_slowed_down_takes_its_time(scene):
-    """The controller scales time, as those of cobots do with their slider."""
-    scene.speed = scene.controller.speed = 0.5
-    begun = time.monotonic()
-    assert scene.end(scene.turn()) == Ended()
-    assert time.monotonic() - begun > 1.9 * DURATION
-
-
 def test_a_slider_at_zero_is_no_full_speed(scene, monkeypatch):
     made, node = [], scene.client.node
-    monkeypatch.setattr(guided, "MotionExecution", lambda *args: made.append(args[-1]) or scene)
-    monkeypatch.setattr(scene, "run", Ended, raising=False)
+    monkeypatch.setattr(guided, "MotionExecution", lambda *args: made.append(args[-1]) or (
+        SimpleNamespace(run=Ended, close=lambda: None)))
     robot = guided.Robot(SimpleNamespace(name="/node", settings=Settings(), node=node,
                                          client=RosClient(node), execution=None),
                          SimpleNamespace(silence=None))
@@ -269,7 +245,7 @@ def test_a_controller_that_confirms_nothing_leaves_it_open_whether_the_arm_rests
         scene.controller.vanish()
     scene.fault = "enough"
     assert not scene.end(ended).is_at_rest
-    assert scene.made[0].is_settled == vanishes
+    assert scene.made.is_settled == vanishes
 
 
 @pytest.mark.slow
@@ -282,7 +258,7 @@ def test_a_goal_that_is_accepted_late_is_cancelled_at_once(scene, seconds):
     scene.client.spin_until(lambda: scene.controller.ended)
     assert scene.controller.cancelled == 1 and len(scene.controller.goals) == 1
     assert scene.controller.positions[2] < 0.1 * LENGTH
-    scene.client.spin_until(lambda: scene.made[0].is_settled)
+    scene.client.spin_until(lambda: scene.made.is_settled)
 
 
 def test_a_controller_that_aborts_is_believed(scene):
@@ -297,10 +273,6 @@ def test_a_controller_that_aborts_is_believed(scene):
 NODE = (sys.executable, "-m", "inertial_id_ros.cli", "simulate_cobot")
 DRILL, JOINTS = PAYLOADS["drill"], load_description().joint_names
 RESTING = 0.01  # rad/s
-
-
-def seconds(stamp):
-    return stamp.sec + 1e-9 * stamp.nanosec
 
 
 @pytest.fixture(scope="module")
@@ -342,16 +314,18 @@ def test_latched_topics_reach_a_late_listener(cobot):
 def test_an_aborted_motion_is_at_rest_within_three_tenths_of_a_second(cobot, monkeypatch):
     monkeypatch.setattr(motion_execution, "DELAY", 1.0)  # it may be late where the machine is busy
     faults, motion = [], turned(rest_of(cobot), 4, -0.6, 1.5, JOINTS)
-    with closing(Executions(cobot.client)) as executions:
-        seen = len(cobot.joints)
-        ended = executions.run(motion, lambda: (), lambda: "".join(faults), 1.0)
+    with ThreadPoolExecutor(1) as thread, closing(MotionExecution(
+            cobot.client.node, motion, ACTION, "joint_states", lambda: (),
+            lambda: "".join(faults), 1.0)) as execution:
+        seen, ended = len(cobot.joints), thread.submit(execution.run)
         cobot.client.spin_until(lambda: any(
             np.abs(m.velocity).max() > 0.3 for m in cobot.joints[seen:]))
-        stamp = cobot.joints[-1].header.stamp
+        stamp = stamp_of(cobot.joints[-1])
         faults.append("enough")
-        assert executions.end(ended) == Ended("enough")
+        cobot.client.spin_until(ended.done)
+        assert ended.result() == Ended("enough")
     rest_of(cobot)
-    moving = [seconds(m.header.stamp) - seconds(stamp) for m in cobot.joints
+    moving = [1e-9 * (stamp_of(m) - stamp) for m in cobot.joints
               if np.abs(m.velocity).max() >= RESTING]
     assert max(moving) < 0.3, "by the robot's own stamps"
 
