@@ -40,5 +40,4 @@ def identify_recording(path: str | Path, settings: Settings | None = None
     """
     from .apps.bag.offline import identify_recording
 
-    return identify_recording(
-        Path(path), settings if settings is not None else Settings()).outcome
+    return identify_recording(Path(path), settings or Settings()).outcome

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from .errors import InertialIdError, InvalidSetting, MissingPackage, NotEnoughData, printable
+from .errors import InertialIdError, InvalidSetting, NotEnoughData, printable
 
 VERSION = "0.2.0"  # as in package.xml
 # Exit statuses; NOT_IDENTIFIED: an estimate whose data tell neither mass nor centre of mass.
@@ -42,17 +42,7 @@ def run_program(name: str) -> int:
         for variable in _THREADS:  # for each other than they compute; what the user sets counts
             os.environ.setdefault(variable, "1")
     signal.signal(signal.SIGINT, signal.default_int_handler)  # else not where a script starts it
-
-    def load_and_run() -> int:
-        try:
-            return int(import_module(f"inertial_id_ros.{PROGRAMS[name]}").main())
-        except ModuleNotFoundError as error:
-            raise MissingPackage(
-                f"'{error.name}' is missing; source ROS 2 and a workspace in which this package is "
-                "built (in its folder: make setup, then source ./activate), or install what PyPI "
-                "has of it with `pip install .`") from error
-
-    status = exit_status(load_and_run)
+    status = exit_status(lambda: int(import_module(f"inertial_id_ros.{PROGRAMS[name]}").main()))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # a launch file sends two, while Python ends, too
     return status
@@ -65,6 +55,10 @@ def exit_status(run: Callable[[], int]) -> int:
     except InertialIdError as error:
         print(f"error: {error}", file=sys.stderr)
         return NO_ESTIMATE if isinstance(error, NotEnoughData) else USER_ERROR
+    except ModuleNotFoundError as error:
+        print(f"error: '{error.name}' is missing; source ROS 2 and a workspace in which this "
+              "package is built (in its folder: make setup, then source ./activate), or install "
+              "what PyPI has of it with `pip install .`", file=sys.stderr)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

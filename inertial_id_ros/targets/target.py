@@ -34,11 +34,10 @@ class Refused(InertialIdError):
 def with_tool(found: Estimate, tool: Tool) -> Estimate:
     """What an estimate is of, together with the tool that it is apart from; where nothing is
     carried, that tool as far as it is known."""
+    all_of_it, verdict = tool, judge(tool.phi, tool.covariance, tool.covariance)[1]
     if not found.carries_nothing:
-        both = tool_from_estimate(found, tool)
-        return replace(found, phi=both.phi, phi_covariance=both.covariance, tool_apart=False)
-    verdict = judge(tool.phi, tool.covariance, tool.covariance)[1]
-    return replace(found, phi=tool.phi, phi_covariance=tool.covariance, verdict=verdict,
+        all_of_it, verdict = tool_from_estimate(found, tool), found.verdict
+    return replace(found, phi=all_of_it.phi, phi_covariance=all_of_it.covariance, verdict=verdict,
                    tool_apart=False)
 
 

@@ -108,8 +108,7 @@ def read_bag(path: Path, settings: Settings, recorded_stamps: bool = False) -> R
                 stated = states.payload(bag.message(topics[name].type, data[-1]),
                                         settings.precompensated.name)
                 return () if stated is None else (stated,)
-            samples, bad, why = decoding.decode(
-                topics[name], data, times if recorded_stamps else None)
+            samples, bad, why = decoding.decode(topics[name], data, times)
             if bad:
                 damaged[name] = (damaged.get(name, (0, ""))[0] + bad, why)
             return samples
@@ -122,9 +121,9 @@ def read_bag(path: Path, settings: Settings, recorded_stamps: bool = False) -> R
             else:
                 fixed += decode(name, [data])
         for _, some in groupby(messages(latched=False), lambda message: message[1] // SECOND):
-            by_topic: dict[str, list[tuple[bytes, int]]] = {}
+            by_topic: dict[str, list[tuple[Any, ...]]] = {}
             for name, time, data in some:
-                by_topic.setdefault(name, []).append((data, time))
+                by_topic.setdefault(name, []).append((data, time) if recorded_stamps else (data,))
             parts.append([sample for name, own in by_topic.items()
                           for sample in decode(name, *zip(*own, strict=True))])
         findings = [made(f"message_malformed.{name.lstrip('/')}", count=count, why=why)
