@@ -23,8 +23,7 @@ def make_parser() -> argparse.ArgumentParser:
         epilog="Exit status: 0 written, 1 the estimate does not determine mass or centre of mass, "
         "2 the request cannot be carried out.")
     add = parser.add_argument
-    add("estimate", metavar="ESTIMATE", type=Path,
-        help="JSON that ~/save or identify_bag --json wrote")
+    add("estimate", metavar="ESTIMATE", type=Path, help="JSON of ~/save or identify_bag --json")
     add("--format", choices=FORMATS, required=True, help="of the document")
     add("--robot", metavar="URDF", type=Path,
         help="robot description: for urdf_robot, and for a parent other than the sensor frame")
@@ -34,8 +33,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="name of the payload's link or body (default: %(default)s)")
     add("--output", metavar="FILE", type=Path, help="write to this file (default: standard output)")
     add("--publish", metavar="NODE", nargs="?", const="robot_state_publisher",
-        help="set the urdf_robot as parameter robot_description of this node, which publishes it "
-        "(default: %(const)s)")
+        help="set robot_description of this node to the urdf_robot (default: %(const)s)")
     return parser
 
 

@@ -3,8 +3,7 @@
 
 phi stacks ten numbers for every moving body (see `inertia`; about the origin of the frame of the
 joint that moves it, which in a URDF is the frame of its link, in that frame's axes), and the terms
-of every joint. Links that are fixed to each other are one body, under the name of the one nearest
-to the root.
+of every joint. Links that are fixed to each other are one body, named as that nearest to the root.
 
 Terms: ``tau_k = fv_k dq_k + fc_k sgn(dq_k) + fo_k + Ia_k ddq_k`` (Sousa and Cortesao 2014, eq. 27,
 and its text on drive chains; ``Ia`` is seen from the joint: gear ratio squared times the rotor's),
@@ -97,8 +96,7 @@ class RobotModel:
         """The model of a URDF text (raises InvalidModel: not usable, or it lacks a joint).
 
         Args:
-            joints: that move, in the order of the description, the others locked at zero; none:
-                all.
+            joints: that move, in the description's order, the others locked at zero; none: all.
         """
         full = parse_urdf(urdf, dynamics=True)
         names = list(full.names)[1:]

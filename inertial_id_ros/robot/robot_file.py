@@ -143,8 +143,7 @@ class TorqueLoad:
 
 def _error_root(model: RobotModel, robot: IdentifiedRobot) -> Array:
     """Square root (p + j, e) of the covariance of the robot's errors and of the relative errors of
-    its gains; zero where torques are measured. Friction may have changed; offsets as Coulomb
-    friction does."""
+    its gains; zero where torques are measured. Friction and, like it, offsets may have changed."""
     size, joints = model.size, model.nv
     drift = np.zeros(size)
     for term, like in ((VISCOUS, VISCOUS), (COULOMB, COULOMB), (OFFSET, COULOMB)):

@@ -108,7 +108,7 @@ def test_without_an_arm_only_what_is_missing_has_a_row():
     ({"findings": (Finding("motion_slow", "error", "at 5 Hz"),)}, "motion arrives", "at 5 Hz"),
 ])
 def test_a_fault_makes_the_row_wrong_that_names_it(change, name, measured):
-    rows = check_at_rest(replace(SEEN, **change), SETTINGS)
+    rows = check_at_rest(SEEN._replace(**change), SETTINGS)
     row = next(row for row in rows if row.check == name)
     assert measured in row.measured
     assert row in failed(rows) and row.advice, rows
@@ -117,14 +117,14 @@ def test_a_fault_makes_the_row_wrong_that_names_it(change, name, measured):
 
 def test_a_slower_robot_information_and_an_added_payload_make_nothing_wrong():
     note = (Finding("sensor_frame.unknown", "info", "it is converted"),)
-    assert not failed(check_at_rest(replace(SEEN, findings=note), SETTINGS))
-    assert not failed(check_at_rest(replace(SEEN, driver=Driver(0.0, "", 0.3)), SETTINGS))
+    assert not failed(check_at_rest(SEEN._replace(findings=note), SETTINGS))
+    assert not failed(check_at_rest(SEEN._replace(driver=Driver(0.0, "", 0.3)), SETTINGS))
     added = SETTINGS.replace({"precompensated.mass": 1.2})
-    assert not failed(check_at_rest(replace(SEEN, driver=Driver(1.2, "", 1.0)), added))
+    assert not failed(check_at_rest(SEEN._replace(driver=Driver(1.2, "", 1.0)), added))
 
 
 def test_nothing_of_the_controller_is_checked_where_the_arm_is_moved_by_hand():
-    seen = replace(SEEN, controllers={}, driver=Driver(0.0, "stopped", 0.0))
+    seen = SEEN._replace(controllers={}, driver=Driver(0.0, "stopped", 0.0))
     settings = SETTINGS.replace({"motion.execute": False})
     assert not failed(check_at_rest(seen, settings, may_move=False))
     assert {"motion is allowed", "controller"} < {r.check for r in failed(

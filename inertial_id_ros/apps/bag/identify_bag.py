@@ -41,11 +41,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--config", metavar="FILE", help="YAML file of settings (nested, dotted, or a ROS "
         "parameter file), or the name of one of the package's own, such as ur")
     add("--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
-        help="any setting by its dotted name, e.g. wrench.topic=/ft or estimator.method=wls; may "
-        "be repeated")
+        help="any setting by its dotted name, e.g. estimator.method=wls; may be repeated")
     add("--sensor", metavar="NAME", dest="wrench.sensor", choices=tuple(SENSORS),
-        help="wrench.sensor, whose data sheet gives what is not set otherwise: "
-        f"{', '.join(SENSORS)}")
+        help=f"wrench.sensor, by its data sheet: {', '.join(SENSORS)}")
     add("--sensor-frame", metavar="FRAME", dest="wrench.sensor_frame", help="wrench.sensor_frame")
     add("--urdf", metavar="FILE", dest="robot_description.file", help="robot_description.file")
     add("--shape", metavar="SHAPE",
@@ -55,8 +53,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="buffer.window: how much of the recording's end is used, at most two minutes")
     add("--stamps", choices=("header", "recorded"), default="header", help="times of the samples: "
         "their header stamps, or the times of recording, for drivers that leave the stamps zero")
-    add("--save-tool", metavar="OUT", type=Path, help="write the result to this file as a tool, "
-        "for --set tool.file=OUT")
+    add("--save-tool", metavar="OUT", type=Path, help="write it as a tool, for --set tool.file=OUT")
     add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
     add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file "
         "with the verdict, all numbers and pictures")
@@ -119,8 +116,7 @@ def settings_of(args: argparse.Namespace) -> Settings:
         path = files.config_file(args.config)
         tree = files.read_yaml(path, f"settings file {path}") or {}
         if not isinstance(tree, Mapping):
-            raise InvalidSetting(f"settings file {path} must hold names and values, not "
-                                 f"{tree!r:.200}")
+            raise InvalidSetting(f"settings file {path} holds no names and values: {tree!r:.200}")
         changes = {name: value for name, value in flatten(tree).items()
                    if not name.startswith(NODE_PARAMETERS)}
     changes |= files.assignments(args.assignments) | {

@@ -36,8 +36,7 @@ def obstacle(name: str, shape: str, size: Sequence[float], pose: Array,
     if shape == "mesh":
         if not (0 < len(faces) <= MAX_FACES and np.isfinite(corners).all()
                 and faces.min() >= 0 and faces.max() < len(corners)):
-            raise InvalidData(f"mesh '{name}' has {len(faces)} faces (allowed: 1 to {MAX_FACES}), "
-                               "or a corner that is not finite, or missing")
+            raise InvalidData(f"mesh '{name}': 1 to {MAX_FACES} faces of finite corners are needed")
         solid = coal.BVHModelOBBRSS()
         solid.beginModel(len(faces), len(corners))
         solid.addVertices(corners)
@@ -78,7 +77,7 @@ class Arm(RobotModel):
 
     Raises:
         InvalidModel: not a usable description, a joint with several degrees of freedom, or no
-            usable collision shapes, by which alone speeds of links and distances are known.
+            usable collision shapes, which alone tell speeds and distances of links.
         UnknownFrame: it has no such link.
     """
 
@@ -87,8 +86,7 @@ class Arm(RobotModel):
                  obstacles: Sequence[pin.GeometryObject] = ()) -> None:
         model = parse_urdf(urdf, dynamics=True)
         if frame not in link_names(model):
-            raise UnknownFrame(f"the robot description has no link '{frame}'; it has: "
-                               + ", ".join(link_names(model)))
+            raise UnknownFrame(f"there is no link '{frame}', but {', '.join(link_names(model))}")
         self.frame, self._frame = frame, model.getFrameId(frame, pin.FrameType.BODY)
         tip = model.frames[self._frame]
         if phi is not None:

@@ -64,14 +64,12 @@ def add_limits(add: Callable[..., object], fastest: float) -> None:
     add("--link-speed", type=within(0.01, fastest), default=COBOT_SPEED, metavar="M/S",
         help="of every point of every link and the payload (default: %(default)s)")
     add("--payload-box", metavar="SX,SY,SZ,CX,CY,CZ", type=box_corners,
-        help="lengths and centre [m] of a box around the payload in the frame of the sensor, kept "
-        "clear of the arm")
+        help="lengths and centre [m], in the sensor's frame, of a box around the payload")
     add("--keep-out", metavar="SX,SY,SZ,CX,CY,CZ", action="append", default=[],
         type=lambda text: box_obstacle(f"keep-out box {text}", box_corners(text)),
-        help="lengths and centre [m], in axes of the description's root, of a box (table, wall) "
-        "that nothing may touch; may be repeated")
+        help="the same, in axes of the URDF's root, of what nothing may touch; may be repeated")
     add("--floor", metavar="M", action="append", dest="keep_out", type=floor,
-        help="height [m] above the description's root of a floor that nothing may touch")
+        help="height [m] above the URDF's root of a floor that nothing may touch")
 
 
 def within(low: float, high: float) -> Callable[[str], float]:
@@ -86,7 +84,7 @@ def within(low: float, high: float) -> Callable[[str], float]:
 
 def box_corners(text: str) -> Array:
     """The type of an option that is a box, by lengths and centre: corners (2, 3) [m]."""
-    values = np.array(numbers(f"box {text}", text, "six numbers sx,sy,sz,cx,cy,cz", 6))
+    values = np.array(numbers(f"--payload-box or --keep-out {text}", text, "lengths, centre", 6))
     return values[3:] + np.outer([-0.5, 0.5], values[:3])
 
 

@@ -4,9 +4,8 @@ what motions decide. A small one of the wrist: sign and units of the wrench, axe
 direction of gravity and clocks, by the hypotheses of the identification itself. One that the
 estimate has not seen: whether the payload predicts its wrench."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -67,15 +66,14 @@ class Driver(NamedTuple):
     speed: float | None = None  # share of the programmed speed at which it moves
 
 
-@dataclass(frozen=True, eq=False)
-class Snapshot:
+class Snapshot(NamedTuple):
     """Everything that the checks at rest read."""
 
     seconds: float  # for which was listened
     wrench: np.ndarray  # readings (n, 6) [N, N m]
     joints: int  # number of joint states
     topics: dict[str, str]  # full names of both
-    ages: dict[str, float] = field(default_factory=dict)  # median, from stamp to arrival [s]
+    ages: Mapping[str, float] = {}  # median, from stamp to arrival [s]
     speed: float | None = None  # of the sensor [rad/s], root mean square
     chain: tuple[str, ...] = ()  # joints that move the frame of the wrench
     frame: str = ""  # of the wrench
@@ -83,7 +81,7 @@ class Snapshot:
     missing: str = ""  # why the motion of the sensor is not known, in words; empty: it is
     findings: tuple[Finding, ...] = ()  # about the samples
     # Joints (empty: not known) of those that take trajectories, by their actions without ending.
-    controllers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    controllers: Mapping[str, tuple[str, ...]] = {}
     wrench_topics: tuple[str, ...] = ()  # on which wrenches come
     driver: Driver = Driver()
 
@@ -165,9 +163,8 @@ def _motion(seen: Snapshot, settings: Settings) -> Iterator[Check]:
            f"joints{tcp}", "a frame of the arm, in which the wrench is expressed; TCP within "
            f"{1e3 * SHIFTED:g} mm", "sensor_frame", ("sensor_frame",))
     if seen.speed is not None:
-        yield ("arm at rest", seen.speed > REST_SPEED,
-               f"the sensor turns at {seen.speed:.2g} rad/s", f"at most {REST_SPEED:g} rad/s",
-               "arm_moves", ())
+        yield ("arm at rest", seen.speed > REST_SPEED, f"turns at {seen.speed:.2g} rad/s",
+               f"at most {REST_SPEED:g} rad/s", "arm_moves", ())
 
 
 def _drivers(seen: Snapshot, settings: Settings) -> Iterator[Check]:
@@ -198,9 +195,8 @@ def _program(seen: Snapshot, settings: Settings) -> Iterator[Check]:
            "motion.execute of the node is true", "motion_forbidden", ())
     others = "; ".join(f"'{name}' moves {listed(joints)}"
                        for name, joints in seen.controllers.items())
-    yield ("controller", len(seen.fitting) != 1, listed(seen.fitting) or others or
-           "no node offers follow_joint_trajectory",
-           "one that takes trajectories of the joints that move the sensor",
+    yield ("controller", len(seen.fitting) != 1, listed(seen.fitting) or others or "none",
+           "one of type follow_joint_trajectory, for the joints that move the sensor",
            "controller_missing", ())
     stopped, speed = seen.driver.stopped, seen.driver.speed
     if stopped is not None or speed is not None:

@@ -82,8 +82,7 @@ def _read_episode(path: Path, episode: int) -> dict[str, np.ndarray]:
     info = json.loads((path / INFO).read_text(encoding="utf-8"))
     table = _read_parquet(path / "data", filters=[("episode_index", "==", episode)])
     if not len(table["episode_index"]):
-        raise InvalidSetting(f"episode is {episode}; {path} holds "
-                             f"{info.get('total_episodes', '?')}, counted from 0")
+        raise InvalidSetting(f"episode is {episode}, of {info.get('total_episodes', '?')} from 0")
     for feature, column in list(table.items()):
         names = info["features"].get(feature, {}).get("names")
         if isinstance(names, dict) and len(names) == 1:  # {"motors": [...]}
@@ -260,9 +259,9 @@ class Table:
         rows = np.column_stack([units.get(self._units[name] or usual, 1.0) * self.content[name]
                                 for name in names])
         if rows.shape[1:] != (size,):
-            raise InvalidData(f"{', '.join(names)} of {self.what} give {rows.shape[1]} numbers in "
-                              f"a row; {size} are needed (of a vector, {names[0]}[0] is the first; "
-                              "an orientation of three is rotation_vector or rpy)")
+            raise InvalidData(f"{', '.join(names)} of {self.what}: {rows.shape[1]} numbers in a "
+                              f"row; {size} are needed (a part of a vector is {names[0]}[0]; an "
+                              "orientation of three is rotation_vector or rpy)")
         if finite and not (good := np.isfinite(rows).all(axis=1)).all():
             raise InvalidData(f"{', '.join(names)} of row {int(np.argmin(good)) + 1} of "
                               f"{self.what}: not a number, nor a time as 2026-01-31T12:00:00.5")

@@ -3,7 +3,6 @@
 estimates predict what they have not seen (Dawid 1984, the prequential principle)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -39,8 +38,7 @@ class Snapshot(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True)
-class Identification:
+class Identification(NamedTuple):
     """The result of a run over a recording."""
 
     outcome: Outcome  # the last estimate, or why there is none

@@ -45,9 +45,8 @@ def set_inertias(urdf: str, model: RobotModel, phi: Array) -> str:
     """The text of a URDF with the bodies and frictions of phi (p,); all else stays byte for byte.
 
     Links that are fixed to each other are one body: the one nearest to the root gets all of it, the
-    others lose theirs. Links on joints that were locked, such as fingers, keep what is described,
-    and their body gets the rest, so that they can move where the description is used. Links that do
-    not move keep what they have.
+    others lose theirs. Links on locked joints, such as fingers, keep what is described, to move
+    where it is used; their body gets the rest. Links that do not move keep what they have.
 
     Raises:
         InvalidModel: links on locked joints are described as heavier than the body that was found.

@@ -28,13 +28,11 @@ _TOPIC = "joint_states.topic"
 _SETTINGS = {item.name: item for item in fields(RobotRequest) if item.metadata}
 _OPTIONS: tuple[tuple[str, Callable[[str], Any], str, str], ...] = (
     ("--urdf", Path, "FILE", "robot description (default: the one in the bag)"),
-    ("--columns", Path, "FILE", "YAML file with the names of the columns of tables: time, joints, "
-     "efforts, time_unit, rate (docs/recordings.md)"),
+    ("--columns", Path, "FILE", "YAML with the names of columns of tables (docs/recordings.md)"),
     ("--constraints", _document, "FILE",
      "YAML with bounds on masses, centres of mass and densities of links (docs/robot.md)"),
     ("--check-feasibility", _document, "FILE", "without a recording: whether a robot can have the "
-     "base parameters of this YAML or JSON file, and the nearest that one can have; exit status 1 "
-     "if not"),
+     "base parameters of this YAML or JSON file, and the nearest that one can have"),
     ("--loaded", Path, "RECORDING", "efforts are motor currents [A]; with this recording of the "
      "robot with a payload of --payload-mass on its last link, the gains of the drives are found"),
     ("--payload-mass", float, "X", "mass of the payload of --loaded [kg]"),
@@ -44,8 +42,7 @@ _OPTIONS: tuple[tuple[str, Callable[[str], Any], str, str], ...] = (
     ("--joints", names, "A,B,...", "joints that move; others are locked at zero (default: all)"),
     ("--terms", names, "A,B,...", f"terms of every joint, of {', '.join(TERMS)} (default: all)"),
     ("--write-urdf", Path, "OUT", "write the description with these bodies"),
-    ("--write-robot", Path, "OUT",
-     "write a robot file, for payloads from joint torques (load.robot)"),
+    ("--write-robot", Path, "OUT", "write a file for payloads from torques (load.robot)"),
     ("--json", Path, "OUT", "write the result to this file"),
     ("--report", Path, "DIR", "write a report to this folder: one HTML file"))
 
