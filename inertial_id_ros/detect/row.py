@@ -18,7 +18,7 @@ from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
 
 STEP = 4  # bins from row to row
-APART = 3 * STEP  # bins, of independent rows
+APART = 3 * STEP  # bins, of independent rows: at its multiples they share no sample
 SETTLING = 100  # bins, of the impulse response of a sensor's own filter
 PHI, SETUP = slice(0, 10), slice(10, 10 + 6)
 PUSH = slice(SETUP.stop, SETUP.stop + 4)
@@ -55,11 +55,6 @@ class Row(NamedTuple):
         """Regressor (6, 10)."""
         return self.columns[:, PHI]
 
-    @property
-    def is_independent(self) -> bool:
-        """True for every third row: it shares no sample with the one before of them."""
-        return self.number % APART == 0
-
 
 @lru_cache(maxsize=8)
 def kernels(sensor: tuple[float, ...]) -> tuple[Array, Array]:
@@ -70,17 +65,13 @@ def kernels(sensor: tuple[float, ...]) -> tuple[Array, Array]:
 
     The last weight is that of the bin `HALF` after the centre.
     """
-    taps = np.arange(1 - HALF, HALF)
-    hann: Array = np.cos(0.5 * np.pi * taps / HALF) ** 2
-    hann /= hann.sum()
+    hann = np.hanning(2 * HALF + 1)[1:-1] / HALF
     response: Array = np.ones(1)
     if sensor:
-        impulse = np.zeros(SETTLING)
-        impulse[1] = 1.0  # the filter begins settled at zero
-        response = low_pass(impulse, sensor)[1:]
+        response = low_pass(np.eye(SETTLING)[1], sensor)[1:]  # it begins settled at zero
         response /= response.sum()
     value = np.convolve(hann, response[::-1])
-    slope = np.convolve(value, [0.5 / BIN, 0.0, -0.5 / BIN][::-1])
+    slope = np.convolve(value, [-0.5 / BIN, 0.0, 0.5 / BIN])
     pose = np.zeros(len(value) + 2)
     pose[-2 * HALF:-1] = hann
     return np.c_[np.r_[0.0, value, 0.0], slope], pose

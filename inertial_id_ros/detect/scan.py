@@ -159,22 +159,19 @@ class Scan:
 
     def _mark(self, history: History, event: Event) -> None:
         """Mark what an event says; while rows are suspect, all are masked."""
-        kept = tuple(span for span in self._contacts if span[1] > history.first)
+        self._contacts = tuple(span for span in self._contacts if span[1] > history.first)
         if event.kind in _DISTURBED:
-            kept = (*kept, (event.first - HALF, event.steady))
-        self._contacts = kept
-        suspect = () if self.onset is None else ((self.onset - HALF, ALL),)
-        marks = replace(history.marks, contacts=(*kept, *suspect))
-        if event.kind in _CHANGES:
-            marks = replace(marks, begin=max(marks.begin, event.steady))
-        if event.kind in _ZEROS:
-            marks = replace(marks, zero_moved=event.steady)
-        history.marks = marks
+            self._contacts += ((event.first - HALF, event.steady),)
+        suspect, was = () if self.onset is None else ((self.onset - HALF, ALL),), history.marks
+        history.marks = replace(
+            was, contacts=(*self._contacts, *suspect),
+            begin=max(was.begin, event.steady) if event.kind in _CHANGES else was.begin,
+            zero_moved=event.steady if event.kind in _ZEROS else was.zero_moved)
 
     def push(self, row: Row) -> Iterator[Event]:
         """Judge one row; the events that it tells."""
         if self.predictor.learnt < FAR:
-            if row.is_independent:
+            if row.number % APART == 0:
                 self.predictor.learn(row)
             return
         noise = self.predictor.noise(row)[0] + ACCURACY * np.repeat(
@@ -200,7 +197,7 @@ class Scan:
             return
         if self._can_be_zeroed:
             self._readings.append(row.y)
-        if row.is_independent and row.number - (self.predictor.number or 0) >= APART:
+        if row.number % APART == 0 and row.number - (self.predictor.number or 0) >= APART:
             self._pending.append(row)
         while self._pending and row.number - self._pending[0].number >= BEHIND:
             old = self._pending.popleft()
