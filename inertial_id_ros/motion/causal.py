@@ -134,5 +134,4 @@ class MotionNow:
         if state is None:
             return None
         q, dq, ddq = state[:, None]
-        number = np.array([stamp // BIN_NS])
-        return self.chain.motion(number, self._names, q, dq, ddq, self._data)
+        return self.chain.motion(np.array([stamp // BIN_NS]), self._names, q, dq, ddq, self._data)

@@ -53,11 +53,6 @@ class Edge(NamedTuple):
     joint: Joint | None = None
 
     @property
-    def stamp(self) -> int | None:
-        """Stamp of the newest place [ns]; None: it stays."""
-        return self.moved if self.track is None else self.track.ring.newest
-
-    @property
     def place(self) -> pin.SE3:
         """The newest place (raises UnknownFrame)."""
         if self.track is not None and len(self.track.ring):
@@ -110,11 +105,6 @@ class Frames(dict[str, Edge]):
         """Those that stay."""
         return Frames({name: edge for name, edge in self.items() if edge.joint is None})
 
-    @property
-    def tracks(self) -> list[Track]:
-        """Poses of those that move."""
-        return [edge.track for edge in self.values() if edge.track is not None]
-
     def path(self, frame: str) -> list[str]:
         """Frames from one to its root."""
         out = [frame]
@@ -139,14 +129,12 @@ class Frames(dict[str, Edge]):
             raise UnknownFrame(f"frames '{target}' and '{source}' are not connected")
         while up and down and up[-1] == down[-1]:
             del up[-1], down[-1]
-        stamps = [stamp for name in (*up, *down) if (stamp := self[name].stamp) is not None]
-        return self._along(down).inverse() * self._along(up), min(stamps, default=None)
-
-    def _along(self, names: list[str]) -> pin.SE3:
-        place = pin.SE3.Identity()
-        for name in names:
-            place = self[name].place * place
-        return place
+        places, stamps = [pin.SE3.Identity(), pin.SE3.Identity()], list[int]()
+        for k, edge in [(0, self[name]) for name in down] + [(1, self[name]) for name in up]:
+            places[k] = edge.place * places[k]
+            stamp = edge.moved if edge.track is None else edge.track.ring.newest
+            stamps += [] if stamp is None else [stamp]
+        return places[0].inverse() * places[1], min(stamps, default=None)
 
     def chain(self, root: str, frame: str) -> Chain | None:
         """What moves a frame in a root above it; None where nothing does."""

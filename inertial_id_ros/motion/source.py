@@ -309,7 +309,8 @@ class Streams:
 
     def _tracks(self) -> dict[str, list[Track]]:
         """Tracks of the motion by what they are of."""
-        return {"joints": [*self.joints.tracks.values()], "transforms": self.frames.tracks}
+        return {"joints": [*self.joints.tracks.values()],
+                "transforms": [edge.track for edge in self.frames.values() if edge.track]}
 
     def _rings(self) -> list[Ring]:
         """All rings, that of the wrench first."""
@@ -373,6 +374,5 @@ class Streams:
         longest, newest = 0, self.newest
         for ring in filter(len, rings):
             first = max(int(np.searchsorted(ring.stamps, newest - SHOWN_NS)) - 1, 0)
-            last = newest - int(ring.stamps[-1])
-            longest = max(longest, last, int(np.diff(ring.stamps[first:]).max(initial=0)))
+            longest = max(longest, int(np.diff(ring.stamps[first:], append=newest).max()))
         return [(f"samples_missing.{name}", {"seconds": 1e-9 * longest})] * (longest > SILENT_NS)

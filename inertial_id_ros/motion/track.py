@@ -235,7 +235,12 @@ class Faults:
             for column in np.flatnonzero(stands).tolist():
                 self._find_frozen(column, stamps, change[:, column])
         for k in np.flatnonzero(off > OFF).tolist():
-            self._note_missed(int(centres[k]), off[k], reach)
+            first = centre = int(centres[k])
+            if off[k] > STEP:
+                if centre - self._jump < PAIR_NS:  # between two jumps are positions of other times
+                    first = self._jump
+                self._jump = centre
+            self.new.append(Fault(centre + reach, first, centre, "streams_mixed"))
         hidden = off > OFF
         for first, last in (self._frozen, *((f.first, self._seen) for f in self.lasting.values())):
             hidden |= (centres + reach > first) & (centres - reach < last)
@@ -262,15 +267,6 @@ class Faults:
                 if is_jump or column in self.lasting:
                     self.new.append(self.lasting.pop(column, fault)._replace(last=end))
                     self._frozen = begin, end
-
-    def _note_missed(self, centre: int, off: float, reach: int) -> None:
-        """A quartic misses the samples; between two jumps are positions of other times."""
-        first = centre
-        if off > STEP:
-            if centre - self._jump < PAIR_NS:
-                first = self._jump
-            self._jump = centre
-        self.new.append(Fault(centre + reach, first, centre, "streams_mixed"))
 
 
 def is_frozen(ring: Ring, first: int, column: int) -> bool:

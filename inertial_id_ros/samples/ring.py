@@ -141,9 +141,8 @@ class Ring(Columns):
         else:
             self.counts["reordered"] += 1
             self.append(stamp, row)
-            order = at + np.argsort(self.stamps[at:])
             for column in (self.stamps, self.rows):
-                column[at:] = column[order]
+                column[at:] = np.roll(column[at:], 1, axis=0)
 
     def _drop_held(self) -> None:
         if self._held:
