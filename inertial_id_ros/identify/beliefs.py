@@ -39,12 +39,6 @@ class Tare:
     conditions: Mapping[str, str] = field(default_factory=dict)
     is_old: bool = False
 
-    def describe(self) -> str:
-        """The zero in a sentence."""
-        force, torque = (", ".join(f"{v:.{digits}f}" for v in part) for digits, part in (
-            (3, self.reading[:3]), (4, self.reading[3:])))
-        return f"bias set to force [{force}] N, torque [{torque}] N m"
-
 
 def tare_conditions(settings: Settings) -> dict[str, str]:
     """Settings on which the reading of a sensor without payload depends."""

@@ -13,7 +13,7 @@ from ..detect.bank import Kind
 from ..detect.scan import EMPTY, HALF, Event, Scan, torque_scan
 from ..explain.explain import Explanation
 from ..explain.setup_errors import SURPRISING
-from ..model.history import LONGEST, History, Window
+from ..model.history import LONGEST, History
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
 from ..motion.track import SECOND, Fault
 from .beliefs import Basis
@@ -39,10 +39,6 @@ class Known(NamedTuple):
     used: int
     pause: int
     found: Explanation
-
-    def is_outdated(self, end: int, window: Window) -> bool:
-        """True if models are to be searched anew: after a while, or for a window that has grown."""
-        return bool(end - self.end >= LATER or window.used.sum() > GROWN * self.used)
 
     def is_refuted(self, said: Conclusion) -> bool:
         """True if the models no longer explain newer samples as well."""
@@ -210,7 +206,7 @@ class Course:
         known, end = self._newest_known, event.number + HALF
         if known is None or not any(term.is_inexact for term in known.found.best.terms):
             return False
-        said = estimate(self._window(end), end, self.basis, known.found)
+        said = self._estimate(end)
         return said.outcome.valid and not known.is_refuted(said)
 
     @property
@@ -218,9 +214,6 @@ class Course:
         """What was found last about this payload."""
         return next((known for known in self._known[-1:]
                      if known.first == self.history.marks.first), None)
-
-    def _window(self, end: int) -> Window:
-        return self.history.window(end, self.basis.settings.buffer.window)
 
     def _undisturbed(self, end: int) -> int:
         """The bin before which an estimate is made: no later than what is suspect now."""
@@ -233,9 +226,12 @@ class Course:
         Args:
             search: whether to search anew where that is due, and to remember what it finds.
         """
-        window, marks, known = self._window(end), self.history.marks, self._newest_known
+        marks, known = self.history.marks, self._newest_known
+        window = self.history.window(end, self.basis.settings.buffer.window)
         torques = (self._load, marks.zero_moved > 0) if self._load else None
-        if known is not None and not (search and known.is_outdated(end, window)):
+        used = int(window.used.sum())
+        if known is not None and not (search and (
+                end - known.end >= LATER or used > GROWN * known.used)):
             said = estimate(window, end, self.basis, known.found, torques)
             if not search or end - known.end < known.pause or not known.is_refuted(said):
                 return said
@@ -243,6 +239,5 @@ class Course:
         if search and isinstance(said.explained, Explanation):
             last, is_failed = self._known[-1:], said.explained.surprise > SURPRISING
             pause = min(2 * last[0].pause, LATER) if last and is_failed else EVERY
-            used = int(window.used.sum())
             self._known = *last, Known(end, marks.first, used, pause, said.explained)
         return said

@@ -115,7 +115,10 @@ class Identifier:
         self._update()
         self._finished = True
         out, course = self._advance(), self.course
-        return [*out, self._due(course.conclusion(course.ready))] if course.ready else out
+        if course.ready:
+            self._last = self._stated(course.conclusion(course.ready))
+            out.append(self._last)
+        return out
 
     def _advance(self) -> list[Outcome]:
         """Let the samples so far settle in the history, and judge it; outcomes that are due."""
@@ -125,12 +128,9 @@ class Identifier:
         if self.streams.restarts != self._restarts:
             self._begin(self.course.basis)
         self.course.append(motion, stamps, self.streams.sign * rows, faults)
-        return [self._due(said) for said in self.course.advance()]
-
-    def _due(self, said: Conclusion) -> Outcome:
-        """The outcome of a conclusion that is due."""
-        self._last = self._stated(said)
-        return self._last
+        out = [self._stated(said) for said in self.course.advance()]
+        self._last = out[-1] if out else self._last
+        return out
 
     def _stated(self, said: Conclusion) -> Outcome:
         """The outcome of a conclusion, with all findings and without what these put in doubt."""
@@ -214,7 +214,9 @@ class Identifier:
         self._update()
         tare = tare_of(self.course.history, self.settings, self.streams.frame)
         self.believe(replace(self.beliefs, tare=tare))
-        return tare.describe()
+        force, torque = (", ".join(f"{v:.{digits}f}" for v in part) for digits, part in (
+            (3, tare.reading[:3]), (4, tare.reading[3:])))
+        return f"bias set to force [{force}] N, torque [{torque}] N m"
 
     def untare(self) -> str:
         """Drop the tare: the bias is estimated from the samples alone again. Says whether there was

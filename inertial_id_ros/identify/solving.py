@@ -54,12 +54,10 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array, tupl
     covariance (10, 10) with noise as of the data sheet, widened by what the two answers differ; and
     why the shape cannot be true, which widens it, too."""
     beliefs, estimator, settings = basis.beliefs, basis.estimator, basis.settings
-    apart: Array = np.zeros(10)
     more: Array = np.zeros((10, 10))
     is_whole = settings.precompensated.terms == "weight" or (  # alone: the inertia is measured
         isinstance(explained, Explanation) and explained.error.kind == "removed_payload")
-    if not is_whole:
-        apart = apart - beliefs.removed
+    apart: Array = np.zeros(10) if is_whole else -beliefs.removed
     if beliefs.tool is not None:
         apart, more = apart + beliefs.tool.phi, beliefs.tool.covariance
         nothing = nothing_beside(beliefs.tool, explained.wide_phi - apart,

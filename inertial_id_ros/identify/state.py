@@ -21,10 +21,10 @@ FORMAT, VERSION = "inertial_id_ros state", 3
 
 def restored(beliefs: Beliefs, settings: Settings, kept: Beliefs) -> tuple[Beliefs, str]:
     """Beliefs with what an earlier run kept, and what of it was not used; empty: all was."""
-    before = {} if kept.tare is None else kept.tare.conditions
+    now = tare_conditions(settings)
+    before = now if kept.tare is None else kept.tare.conditions
     changes = "; ".join(f"{name} was {before.get(name)!r} and is {value!r}"
-                        for name, value in tare_conditions(settings).items()
-                        if kept.tare is not None and before.get(name) != value)
+                        for name, value in now.items() if before.get(name) != value)
     return replace(beliefs, tool=kept.tool, tare=None if changes else kept.tare), changes
 
 
