@@ -78,12 +78,9 @@ class Compensation:
         """W and bias (6,) of a load; goes over from the one before smoothly."""
         gravity = rotation(np.r_[load.setup.tilt, 0.0]) @ GRAVITY
         A, lag = regressor_of(now, gravity)[0], self._filter
-        if not load.setup.filter:
-            self._filter = None
-        else:
-            if lag is None or lag.sensor != load.setup.filter or step > BLEND:
-                self._filter = lag = SensorLag(load.setup.filter, A)
-            A = lag.update(A, step)
+        if lag is None or lag.sensor != load.setup.filter or step > BLEND:
+            self._filter = lag = SensorLag(load.setup.filter, A) if load.setup.filter else None
+        A = A if lag is None else lag.update(A, step)
 
         def added(some: LoadInUse) -> Array:
             turned = (A @ some.phi).reshape(2, 3) @ rotation(some.rotation).T

@@ -69,7 +69,7 @@ class Course:
         self.basis = basis
         self.newest: Conclusion | None = None
         self._events: dict[str, tuple[int, float, int]] = {}  # bin, change of mass [kg], how often
-        self._judged = 0
+        self._judged = -2 * round(LONGEST / BIN)  # bin before which rows are judged
         self._faults: list[Fault] = []
         self.believe(basis)
 
@@ -93,13 +93,11 @@ class Course:
         """Take bins of motion, W + bias (m, 6) at stamps (m,) [ns], and faults of any bins."""
         self._faults += faults
         self.history.append(motion, stamps, wrench)
-        if len(motion.number) and not self._judged:
-            self._judged = int(motion.number[0]) // EVERY * EVERY
 
     @property
     def ready(self) -> int:
         """Bin before which motion and wrench are complete; 0 while there are not both."""
-        return min(self.history.end, self.history.newest // BIN_NS) if self._judged else 0
+        return min(self.history.end, self.history.newest // BIN_NS)
 
     @property
     def load(self) -> LoadInUse:
@@ -119,9 +117,9 @@ class Course:
         Returns:
             What was concluded, where that is due: by the rate, and where a change ends it.
         """
-        while (end := self._judged + PACE) <= self.ready:
+        while self.ready and (end := self._judged + PACE) <= self.ready:
             there = self.history.next(self._judged)
-            if there - self._judged > LONGEST / BIN:  # a clock that was set: nothing is left
+            if there - self._judged > LONGEST / BIN:  # the first, or a clock that was set
                 self._judged = there // EVERY * EVERY
                 continue
             self._judged = end

@@ -36,8 +36,7 @@ class TorqueStreams(Streams):
     def emptied(self) -> "TorqueStreams":
         """As `Streams.emptied`."""
         out = TorqueStreams(self.settings, self.robot)
-        if self.urdf:
-            out.set_robot_description(self.urdf)
+        out.set_robot_description(self.urdf)
         return out
 
     def set_robot_description(self, urdf: str) -> None:
