@@ -29,11 +29,12 @@ class Trouble:
 
     Attributes:
         faults: found and not taken out yet.
+        named: of each finding when it showed last, and how long all of that lasted.
     """
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
-        self._named: dict[str, tuple[int, float]] = {}  # stamp [ns], how long it lasted [s]
+        self.named: dict[str, tuple[int, float]] = {}  # [ns], [s]
         self._moves = np.empty(0, np.int64)  # bins in which the sensor turns
 
     def take(self, stream: str, faults: list[Fault]) -> None:
@@ -41,10 +42,10 @@ class Trouble:
         self.faults += faults
         for fault in faults:
             name = f"{fault.kind}.{stream}"
-            before, seconds = self._named.get(name, (0, 0.0))
+            before, seconds = self.named.get(name, (0, 0.0))
             goes_on = fault.known - before < SHOWN_NS
-            self._named[name] = (fault.known,
-                                 seconds * goes_on + 1e-9 * (fault.last - fault.first))
+            self.named[name] = (fault.known,
+                                seconds * goes_on + 1e-9 * (fault.last - fault.first))
         faults.clear()
 
     def note_stuck(self, motion: Motion, stuck: list[tuple[int, int]]) -> None:
@@ -58,12 +59,6 @@ class Trouble:
             low, high = np.searchsorted(self._moves, (first // BIN_NS, last // BIN_NS + 1))
             if high > low:
                 self.take("wrench", [Fault(last, first, last, "input_stuck")])
-
-    def findings(self, newest: int) -> Iterator[tuple[str, Numbers]]:
-        """Names and numbers of what showed shortly before the newest stamp [ns]."""
-        for name, (stamp, seconds) in self._named.items():
-            if newest - stamp < SHOWN_NS:
-                yield name, {"seconds": seconds}
 
 
 def counted(name: str, count: int) -> list[tuple[str, Numbers]]:
@@ -342,7 +337,9 @@ class Streams:
         yield from own.findings()
         yield from counted("joint_states_incomplete", self.joints.others[0])
         yield from counted("reset", self.counts["restarted"])
-        yield from self._trouble.findings(self.newest)
+        for name, (stamp, seconds) in self._trouble.named.items():
+            if self.newest - stamp < SHOWN_NS:
+                yield name, {"seconds": seconds}
         at, turning = self.joints.newest(), self.joints.turning
         if sum(abs(at[name][1]) > WOUND_UP for name in at if turning[name]) > 1:
             yield "wrong_units.joints", {}

@@ -181,8 +181,7 @@ def evened(stamps: IntArray, begin: int) -> IntArray:
     if len(stamps) < FEW or np.ptp(steps) < _EVEN * steps[0]:
         return stamps[begin:]
     usual = float(np.median(steps))
-    holes = np.flatnonzero(steps > max(HOLE * usual, GAP_NS)) + 1
-    first = int(holes[-1]) if len(holes) else 0
+    first = 1 + int(np.flatnonzero(steps > max(HOLE * usual, GAP_NS)).max(initial=-1))
     if first > begin or len(stamps) - first < FEW:
         return stamps[begin:]
     times = np.round(steps / usual)
