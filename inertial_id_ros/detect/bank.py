@@ -86,14 +86,13 @@ class Bank:
             return kind, self._filters.one(at)
         if not is_steady:
             return None
-        best = max(exact.values())
-        ahead = min(self._ahead, score[_CHANGED] - max(contact, best))
+        ahead = min(self._ahead, score[_CHANGED] - max(contact, exact[kind]))
         phi, sd = self._filters.mean[_CHANGED], np.sqrt(self._filters.covariance[_CHANGED, 0, 0])
         mass = float(phi[0] + 5.0 * sd) + 0.02  # that it may have; its centre is within reach
         is_body = mass > 0.0 and float(np.linalg.norm(phi[1:4])) < REACH * mass
         if ahead > DECIDED and fits[_CHANGED] and is_body:
             return Kind.PAYLOAD, self._filters.one(_CHANGED)
-        others = max(score[_STILL + 1:self._first].max(), score[_CHANGED], best)
+        others = max(score[_STILL + 1:self._first].max(), score[_CHANGED], exact[kind])
         if self._turn > TURN and score[_STILL] > others + DECIDED:
             return Kind.OFFSET, self._filters.one(_STILL)
         return None

@@ -72,9 +72,7 @@ def kernels(sensor: tuple[float, ...]) -> tuple[Array, Array]:
         response /= response.sum()
     value = np.convolve(hann, response[::-1])
     slope = np.convolve(value, [-0.5 / BIN, 0.0, 0.5 / BIN])
-    pose = np.zeros(len(value) + 2)
-    pose[-2 * HALF:-1] = hann
-    return np.c_[np.r_[0.0, value, 0.0], slope], pose
+    return np.c_[np.pad(value, 1), slope], np.pad(hann, (len(response), 1))
 
 
 class Rows:
@@ -139,8 +137,7 @@ class TorqueRows(Rows):
     def __init__(self, load: TorqueLoad, chain: Chain) -> None:
         super().__init__()
         self._load = load
-        names = load.model.joint_names
-        self._joints = [names.index(joint.name) for joint in chain.joints]
+        self._joints = [load.model.joint_names.index(joint.name) for joint in chain.joints]
 
     def _rows(self, history: History, setup: Setup, means: list[tuple[int, Array, float]]
               ) -> Iterator[Row]:

@@ -120,7 +120,9 @@ class Scan:
         self._walks = walks
         mine = self.setup
         moved = np.r_[setup.tilt - mine.tilt, setup.delay - mine.delay]
-        filters = abs(_lag(setup.filter) - _lag(mine.filter)) > ANOTHER
+        lags = [sum(some[:1]) * (2.0 * some[1] if len(some) > 1 else 1.0)  # of what is slow [s]
+                for some in (setup.filter, mine.filter)]
+        filters = abs(lags[0] - lags[1]) > ANOTHER
         if self.onset is not None or not (filters or (np.abs(moved) > ANOTHER).any()):
             return
         self.setup = setup
@@ -260,11 +262,6 @@ class Scan:
         change = float(predictor.mean[0, 0] - was.mean[0, 0])
         self._resume()
         return Event(kind, row.number, onset, bank.begin - HALF, change)
-
-
-def _lag(sensor: tuple[float, ...]) -> float:
-    """Time [s] by which a low-pass delays what is slow."""
-    return sum(sensor[:1]) * (2.0 * sensor[1] if len(sensor) > 1 else 1.0)
 
 
 def torque_scan(load: TorqueLoad, chain: Chain) -> Scan:
