@@ -55,14 +55,10 @@ def test_all_interfaces_are_generated_and_what_they_use_is_declared() -> None:
     assert used <= {element.text for element in package.findall("depend")}
 
 
-@pytest.fixture(scope="module")
-def tf() -> SimpleNamespace:
-    """The stand-in itself, also where the ROS installation has the real package."""
-    return SimpleNamespace(**runpy.run_path(str(
+def test_the_stand_in_agrees_with_scipy(rng: np.random.Generator) -> None:
+    """Also where the ROS installation has the real package."""
+    tf = SimpleNamespace(**runpy.run_path(str(
         ROOT / "underlay" / "tf_transformations" / "tf_transformations" / "__init__.py")))
-
-
-def test_the_stand_in_agrees_with_scipy(tf: SimpleNamespace, rng: np.random.Generator) -> None:
     for quaternion, other in rng.normal(size=(20, 2, 4)):
         turn, next_turn = Rotation.from_quat(quaternion), Rotation.from_quat(other)
         matrix = tf.quaternion_matrix(3.0 * quaternion)

@@ -413,13 +413,10 @@ def test_a_stop_ends_a_question_that_nobody_answers_and_one_that_was_asked_too_l
             print("y", file=answers, flush=True)
 
 
-@pytest.mark.slow
 def test_the_report_holds_checks_and_proof_and_is_well_formed():
-    proof = prove(record(motion=wiggle(angle=30.0, move=0.9)), np.array(BIAS), np.zeros(10),
-                  TRUTH, ATI)
     show = Show(yes=False, as_json=True, stop=threading.Event(), out=io.StringIO())
     show.row(WRONG)
-    show.found, show.proof, show.applied = found(np.full(10, 0.01)), proof, "told"
+    show.found, show.proof, show.applied = found(np.full(10, 0.01)), PROOF, "told"
     page = session_page(show, End(4, "stopped: contact.", "Look for what touches it."))
     root = ElementTree.fromstring(page.split("\n", 1)[1] if page.startswith("<!") else page)
     assert len(root.findall(".//{*}figure")) == 2

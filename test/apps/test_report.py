@@ -4,6 +4,7 @@ whose reasons and advice are those of the findings."""
 
 import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
@@ -50,29 +51,20 @@ def result(outcome: Estimate | NoEstimate, *findings: Finding) -> Identification
 
 # ---- the page ------------------------------------------------------------------------------------
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, object]]:
-    folder = tmp_path_factory.mktemp("report")
-    bag = bags.joint_bag(folder / "<i>bag", duration=6.0)
-    assert main([str(bag), "--sensor", "ati_gamma", "--report", str(folder / "out"),
-                 "--shape", "box:.2,.2,.3@0,0,.1", "--json", str(folder / "a.json")]) == OK
-    (file,) = (folder / "out").glob("*.html")
-    return file.read_text(), json.loads((folder / "a.json").read_text())
-
-
-def test_the_page_is_one_file_of_xml_that_loads_nothing(page: tuple[str, object]) -> None:
-    text, _ = page
+def test_the_page_is_one_file_that_loads_nothing_and_holds_the_numbers_of_the_estimate(
+        tmp_path: Path) -> None:
+    bag = bags.joint_bag(tmp_path / "<i>bag", duration=6.0)
+    assert main([str(bag), "--sensor", "ati_gamma", "--report", str(tmp_path / "out"),
+                 "--shape", "box:.2,.2,.3@0,0,.1", "--json", str(tmp_path / "a.json")]) == OK
+    (file,) = (tmp_path / "out").glob("*.html")
+    text, tree = file.read_text(), json.loads((tmp_path / "a.json").read_text())
     root = ElementTree.fromstring(text)
     assert root.tag == "html" and "<i>bag" not in text
     links = re.findall(r'(?:src|href)="([^"]*)"', text)
     assert links and all(link.startswith("data:image/svg+xml;base64,") for link in links)
     assert len(links) <= 8 and len(root.findall(".//section")) <= 9
     assert all(image.get("alt") for image in root.iter("img"))
-
-
-def test_the_page_holds_the_numbers_of_the_estimate(page: tuple[str, dict[str, object]]) -> None:
-    text, tree = page
-    rows = {row[0]: row for table in ElementTree.fromstring(text).iter("tbody") for row in (
+    rows = {row[0]: row for table in root.iter("tbody") for row in (
         ["".join(cell.itertext()) for cell in tr] for tr in table)}
     covariance = np.array(tree["covariance"])
     value, spread = round_to_spread(float(tree["mass"]), 1.96 * float(np.sqrt(covariance[0, 0])))

@@ -363,11 +363,17 @@ def test_inertia_without_weight_is_that_of_a_payload_that_the_driver_compensates
     assert [kind for kind, _ in contradictions(found, SHEET)] == kinds
 
 
-@pytest.mark.parametrize("late", [1.5, -0.8])
-def test_a_late_clock_is_found_and_taken_into_account(late: float) -> None:
+@pytest.mark.parametrize(("late", "is_error"), [
+    (1.5, True), (-0.8, True), (0.15, False), (0.09, False)])
+def test_a_late_clock_is_found_and_taken_into_account_and_no_filter(
+        late: float, is_error: bool) -> None:
+    """Rows that a delay takes do not make it a filter."""
     found = of_wrong(RIGHT, late)
+    assert not found.setup.filter and found.setup.delay == pytest.approx(late, abs=0.003)
+    assert ("clock_offset" in dict(found.named)) is (abs(late) > 0.1)
+    if not is_error:
+        return
     assert found.error.kind == "clock_offset"
-    assert found.setup.delay == pytest.approx(late, abs=0.003)
     assert found.phi[0] == pytest.approx(PHI[0], rel=0.003)
     assert dict(found.named)["clock_offset"]["milliseconds"] == pytest.approx(1e3 * late, abs=3.0)
     assert not contradictions(found, SHEET)
@@ -376,13 +382,6 @@ def test_a_late_clock_is_found_and_taken_into_account(late: float) -> None:
     of = [np.flatnonzero(model.fit.rows.window.used) + model.error.late
           for model in rivals(window, Prior(SHEET, REGION))]
     assert len(of) > 1 and all(np.array_equal(one, of[0]) for one in of)
-
-
-@pytest.mark.parametrize("late", [0.09, 0.15])
-def test_rows_that_a_delay_takes_do_not_make_it_a_filter(late: float) -> None:
-    found = of_wrong(RIGHT, late)
-    assert not found.setup.filter and found.setup.delay == pytest.approx(late, abs=0.003)
-    assert ("clock_offset" in dict(found.named)) is (late > 0.1)
 
 
 def test_a_late_clock_in_a_short_window_is_no_filter_that_explains_it_as_well() -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pinocchio as pin
 import pytest
+from scenes import dotted
 from torque_arm import FRAME, NAMES, TORQUE_NOISE, URDF, block, loaded, wide_motion, write_robot
 
 from inertial_id_ros.errors import InvalidModel, NotEnoughData, UnknownFrame
@@ -32,10 +33,9 @@ DURING = AFTER & (TIMES < AT + LASTS)[:, None]
 
 
 def identifier(robot_file: Path, **settings: Any) -> Identifier:
-    dotted = {name.replace("__", "."): value for name, value in settings.items()}
     made = Identifier(Settings().replace({
         "load.robot": str(robot_file), "estimator.method": "lmi", "wrench.sensor_frame": FRAME,
-        **dotted}))
+        **dotted(settings)}))
     made.set_robot_description(URDF)
     return made
 
@@ -222,14 +222,11 @@ def test_a_zero_that_moves_is_found_and_estimated(exact: Path, payload: Array) -
                if e.verdict[0] != UNOBSERVED)
 
 
-def clipped(s: JointStates) -> list[JointStates]:
-    return [s._replace(efforts=np.tile([0.0, 150.0, 0.0, 0.0, 0.0, 0.0], (len(s.stamps), 1)))]
-
-
 @pytest.mark.parametrize(("name", "change"), [
     ("samples_invalid.joints", lambda s: [s._replace(efforts=np.nan * s.efforts)]),
     ("samples_invalid.joints", lambda s: [s._replace(positions=np.inf * s.positions)]),
-    ("samples_saturated.joints", clipped),
+    ("samples_saturated.joints", lambda s: [s._replace(
+        efforts=0.0 * s.efforts + [0.0, 150.0, 0.0, 0.0, 0.0, 0.0])]),
     ("joint_states_incomplete.joints", lambda s: [s._replace(efforts=None)]),
     ("joint_states_incomplete.joints", lambda s: [JointStates(
         s.stamps, NAMES[1:], s.positions[:, 1:], s.efforts[:, 1:])]),

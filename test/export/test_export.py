@@ -65,11 +65,6 @@ def pinocchio_link(urdf: str, link: str) -> Body:
     return from_pinocchio(joint.inertia)
 
 
-def pinocchio_on_parent(urdf: str) -> Body:
-    """All that hangs on the root link without joints, in its frame, as Pinocchio reads a URDF."""
-    return from_pinocchio(pin.buildModelFromXML(urdf, pin.JointModelFreeFlyer()).inertias[1])
-
-
 def mujoco_body(xml: str, name: str) -> Body:
     """A body in its own frame, as MuJoCo reads MJCF or a URDF."""
     spec = mujoco.MjSpec.from_string(xml)
@@ -135,8 +130,9 @@ def write(name: str, what: PayloadOnLink, urdf: str = URDF, parent: str = "") ->
 def bodies_in(name: str, text: str, link: str) -> list[Body]:
     """The payload of a document, by each reader that knows its format."""
     readers: dict[str, list[Callable[[str], Body]]] = {
-        "urdf": [pinocchio_on_parent, partial(pinocchio_link, link=link),
-                 partial(mujoco_body, name=link)],
+        "urdf": [partial(pinocchio_link, link=link), partial(mujoco_body, name=link),
+                 lambda t: from_pinocchio(  # all that hangs on the root link without joints
+                     pin.buildModelFromXML(t, pin.JointModelFreeFlyer()).inertias[1])],
         "urdf_robot": [partial(pinocchio_link, link=link),
                        partial(mujoco_body, name=link)],
         "sdf": [partial(sdf_link, name=link)],

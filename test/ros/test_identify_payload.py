@@ -84,6 +84,13 @@ class CobotStage(Stage):
         self.start(*NODE, *self.ros, *ALLOWED)
         self.start(*COBOT, *cobot)
 
+    def begin_motion(self, folder) -> tuple[Session, list[JointState]]:
+        """Start the command until a motion begins; states of the joints from then on."""
+        session, states = self.begin(folder), self.client.listen(JointState, "/joint_states", 100)
+        session.wait_for(self.client, "motion")
+        states.clear()
+        return session, states
+
     def begin(self, folder, *words: str) -> Session:
         """Start the command beside a node that has forgotten all."""
         self.client.call(Trigger, "/inertial_id_node/reset")
@@ -123,34 +130,6 @@ TURNS[:, 3:] = np.radians([[0, 0, 0], [20, 0, 40], [-20, 0, 60], [0, 0, 0], [0, 
                            [0, -20, 0], [0, 0, 0]])
 
 
-class Person:
-    """Moves the arm by hand."""
-
-    def __init__(self, client: Client) -> None:
-        self.client = client
-        self.states = client.listen(JointState, "/joint_states", 100)
-        self.action = ActionClient(client.node, FollowJointTrajectory, ACTION)
-        client.spin_until(self.action.server_is_ready)
-
-    def pose(self) -> np.ndarray:
-        """Where the joints are."""
-        seen = len(self.states)
-        self.client.spin_until(lambda: len(self.states) > seen + 2)
-        at = dict(zip(self.states[-1].name, self.states[-1].position, strict=True))
-        return np.array([at[name] for name in NAMES])
-
-    def move(self, poses: np.ndarray) -> None:
-        """Go from pose to pose (n, joints), and rest in each."""
-        still = np.zeros_like(poses)
-        motion = Trajectory(2.0 * np.arange(len(poses)), poses, still, still, NAMES)
-        sent = self.action.send_goal_async(FollowJointTrajectory.Goal(
-            trajectory=trajectory_message(motion)))
-        self.client.spin_until(sent.done)
-        ended = sent.result().get_result_async()
-        self.client.spin_until(ended.done)
-        assert ended.result().status == GoalStatus.STATUS_SUCCEEDED
-
-
 def away(states: list[JointState]) -> np.ndarray:
     """How far joints are from where they were in the first state: largest angles (n,) [rad]."""
     positions = np.array([state.position for state in states[::10]])
@@ -159,18 +138,39 @@ def away(states: list[JointState]) -> np.ndarray:
 
 @pytest.mark.slow
 def test_a_person_who_moves_the_arm_as_told_gets_a_proof(stage, tmp_path):
-    person, told = Person(stage.client), []
-    home = person.pose()
+    def pose() -> np.ndarray:
+        """Where the joints are."""
+        seen = len(states)
+        client.spin_until(lambda: len(states) > seen + 2)
+        at = dict(zip(states[-1].name, states[-1].position, strict=True))
+        return np.array([at[name] for name in NAMES])
+
+    def move(poses: np.ndarray) -> None:
+        """Go from pose to pose (n, joints), and rest in each."""
+        still = np.zeros_like(poses)
+        motion = Trajectory(2.0 * np.arange(len(poses)), poses, still, still, NAMES)
+        sent = action.send_goal_async(FollowJointTrajectory.Goal(
+            trajectory=trajectory_message(motion)))
+        client.spin_until(sent.done)
+        ended = sent.result().get_result_async()
+        client.spin_until(ended.done)
+        assert ended.result().status == GoalStatus.STATUS_SUCCEEDED
+
+    client, told = stage.client, []
+    states = client.listen(JointState, "/joint_states", 100)
+    action = ActionClient(client.node, FollowJointTrajectory, ACTION)
+    client.spin_until(action.server_is_ready)
+    home = pose()
     stage.allow(False)  # nobody needs to
     session = stage.begin(tmp_path, "--no-motion", "--mass-accuracy", "4", "--com-accuracy", "7",
                           "--inertia-accuracy", "0")
     while not session.has_ended:
-        stage.client.spin_until(
+        client.spin_until(
             lambda: len(session.of("motion")) > len(told) or session.has_ended, 120.0)
         for event in session.of("motion")[len(told):]:
             told.append(event)
-            person.move(person.pose() + TURNS)
-    person.move(np.stack([person.pose(), home]))  # other tests begin there
+            move(pose() + TURNS)
+    move(np.stack([pose(), home]))  # other tests begin there
     assert session.end().status == 0 and len(told) < 10, session.text
     assert session.of("proof")[0]["given"], session.text
 
@@ -186,31 +186,25 @@ def test_interrupted_while_the_arm_moves_the_motion_is_cancelled_and_nothing_app
 
     stage.allow(True)
     goals = stage.client.listen(GoalStatusArray, f"/{ACTION}/_action/status")
-    states = stage.client.listen(JointState, "/joint_states", 100)
-    session = stage.begin(tmp_path)
-    session.wait_for(stage.client, "motion")
-    seen = len(states)
-    stage.client.spin_until(lambda: len(states) > seen and away(states[seen:])[-1] > 0.02)
+    session, states = stage.begin_motion(tmp_path)
+    stage.client.spin_until(lambda: states and away(states)[-1] > 0.02)
     session.process.send_signal(signal.SIGINT)
     assert session.end().status == 130 and "Traceback" not in session.text, session.text
     assert "apply" not in [event["name"] for event in session.of("step")]
     stage.client.spin_until(lambda: status() == GoalStatus.STATUS_CANCELED)
     hears(stage, lambda: True)  # what came meanwhile is of before
-    seen = len(states)
-    stage.client.spin_until(lambda: len(states) > seen + 10)
-    assert np.ptp([state.position for state in states[seen:]], axis=0).max() < RESTING
+    states.clear()
+    stage.client.spin_until(lambda: len(states) > 10)
+    assert np.ptp([state.position for state in states], axis=0).max() < RESTING
 
 
 @pytest.mark.slow
 def test_a_contact_stops_the_small_motion(stage, tmp_path):
     def comes_back() -> bool:
-        angles = away(states[seen:]) if len(states) > seen else np.zeros(1)
+        angles = away(states) if states else np.zeros(1)
         return angles.max() > 0.1 and angles[-1] < 0.8 * angles.max()
 
-    states = stage.client.listen(JointState, "/joint_states", 100)
-    session = stage.begin(tmp_path)
-    session.wait_for(stage.client, "motion")
-    seen = len(states)
+    session, states = stage.begin_motion(tmp_path)
     stage.client.spin_until(comes_back)
     stage.push(y=25.0)  # less than the robot itself stops for
     session.end()

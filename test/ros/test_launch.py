@@ -31,6 +31,9 @@ from inertial_id_ros.settings.spec import allowed_range
 CONFIGS = sorted((ROOT / "config").glob("*.yaml"))
 
 
+SIGNS = {"franka": "on_environment", "ur": "on_sensor", "simulation": "on_sensor"}
+
+
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda p: p.stem)
 def test_every_parameter_file_is_accepted(path):
     tree = yaml.safe_load(path.read_text())
@@ -38,20 +41,13 @@ def test_every_parameter_file_is_accepted(path):
     settings = settings_from_mapping(tree)
     create(settings)
     assert not settings.load.rated_payload and len(CONFIGS) >= 7  # series hold 3 kg and 35 kg
+    assert SIGNS.get(path.stem) in (settings.wrench.convention, None)  # that of the driver
+    assert SIGNS.keys() < {each.stem for each in CONFIGS}
     for name, value in flatten(tree).items():  # ROS takes neither mixed nor empty lists
         if isinstance(value, list):
             assert value and all(isinstance(v, float) for v in value), name
         elif isinstance(dict((n, d) for n, d, _ in iter_settings(settings))[name], float):
             assert isinstance(value, float), name  # and 1e-6 would be text
-
-
-def test_signs_are_those_of_the_drivers():
-    def convention(name):
-        tree = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text())
-        return settings_from_mapping(tree).wrench.convention
-
-    assert convention("franka") == "on_environment"
-    assert convention("ur") == convention("simulation") == "on_sensor"
 
 
 @contextmanager

@@ -71,38 +71,28 @@ def test_what_cannot_be_an_obstacle_is_not_left_out_silently(message):
         read_obstacles(message, lambda frame: WORLD)
 
 
-def graph_of(whole=None) -> SimpleNamespace:
-    """A client of who publishes scenes, and of move_group where that answers a whole one."""
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_scene_that_is_answered_or_published_is_kept_clear_until_it_changes(
+        monkeypatch, answers):
+    """By move_group where it answers a whole one; another node publishes it."""
+    monkeypatch.setattr(planning_scene, "find_type", lambda name: SimpleNamespace(Request=object))
+    crate = thing((SolidPrimitive.BOX, 0.1, 0.2, 0.3))
     graph = SimpleNamespace(
-        whole=whole,
+        whole=scene(crate) if answers else None,
         topics=lambda: {"/monitored_planning_scene": SCENE, "/tf": "tf2_msgs/msg/TFMessage"},
         services=lambda: {"/get_planning_scene": SERVICE} if graph.whole else {},
         call=lambda *request, **options: SimpleNamespace(scene=graph.whole))
-    return graph
-
-
-@pytest.fixture(autouse=True)
-def installed(monkeypatch):
-    monkeypatch.setattr(planning_scene, "find_type", lambda name: SimpleNamespace(Request=object))
-
-
-CRATE = thing((SolidPrimitive.BOX, 0.1, 0.2, 0.3))
-
-
-@pytest.mark.parametrize("answers", [True, False])
-def test_a_scene_that_is_answered_or_published_is_kept_clear_until_it_changes(answers):
-    graph = graph_of(scene(CRATE) if answers else None)
     watch = SceneWatch(graph)
     take = watch.take
     if not answers:
-        take(scene(CRATE))
+        take(scene(crate))
     assert "crate" in watch.read(lambda frame: WORLD) and len(watch.obstacles) == 1
     take(scene(is_diff=True))  # the robot has moved
-    take(scene(CRATE))  # the same once more
+    take(scene(crate))  # the same once more
     assert not watch.has_changed
     take(scene(thing(operation=b"\x01"), is_diff=True))
     assert watch.has_changed
-    graph.whole = scene(attached=[CRATE]) if answers else None
-    take(scene(attached=[CRATE]))
+    graph.whole = scene(attached=[crate]) if answers else None
+    take(scene(attached=[crate]))
     assert "crate" in watch.read(lambda frame: WORLD) and not watch.obstacles
     assert not watch.has_changed

@@ -16,13 +16,7 @@ from inertial_id_ros.estimate import IDENTIFIED, PRIOR_DOMINATED, UNOBSERVED, Es
 from inertial_id_ros.export import estimate_of
 from inertial_id_ros.inertia import GROUPS, phi_from_body
 from inertial_id_ros.model.tool import Tool
-from inertial_id_ros.targets.target import (
-    Refused,
-    Target,
-    difference,
-    values_of,
-    with_tool,
-)
+from inertial_id_ros.targets.target import Refused, Target, difference, values_of, with_tool
 
 MASS, COM, SIX = body()
 VECTOR, MILLIMETRES = dict(zip("xyz", COM, strict=True)), [1000.0 * x for x in COM]
