@@ -48,10 +48,7 @@ def three_links() -> ThreeLinks:
     """The robot of Table 1, which is known by its base parameters only."""
     names = [f"{term}{k}" for k in (1, 2, 3) for term in _BODY]
     independent = np.array([names.index(next(iter(row))) for row in THREE_LINKS])
-    matrix = np.zeros((len(THREE_LINKS), len(names)))
-    for k, row in enumerate(THREE_LINKS):
-        for name, value in row.items():
-            matrix[k, names.index(name)] = value
+    matrix = np.array([[float(row.get(name, 0.0)) for name in names] for row in THREE_LINKS])
     base = BaseParameters(tuple(names), independent, matrix)
     unit = phi_from_body(1.0, np.zeros(3), np.eye(3))
     return ThreeLinks(base, make_reference(np.tile(unit, 3), 3),

@@ -262,26 +262,14 @@ def test_the_run_ends_with_a_reason(tmp_path: Path, name: str,
         assert status in (NO_ESTIMATE, NOT_IDENTIFIED) and (tree["valid"] or tree["diagnostics"])
 
 
-@pytest.fixture(scope="module")
-def robot_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_robot(tmp_path_factory.mktemp("robot") / "arm.robot")
-
-
 @pytest.mark.slow
-def test_identify_bag_and_identify_robot_read_efforts_from_a_bag(
-        robot_file: Path, tmp_path: Path):
-    recorded = loaded(2.0, 4)
-    path = bag(tmp_path / "bag", recorded)
-    status, tree = run(tmp_path, path, "--set", f"load.robot={robot_file}",
-                       "--sensor-frame", FRAME, "--report", tmp_path)
+def test_identify_bag_and_identify_robot_read_efforts_from_a_bag_that_has_them(tmp_path: Path):
+    path, robot = bag(tmp_path / "bag", loaded(2.0, 4)), write_robot(tmp_path / "arm.robot")
+    words = ("--set", f"load.robot={robot}", "--sensor-frame", FRAME)
+    status, tree = run(tmp_path, path, *words, "--report", tmp_path)
     assert status == OK and tree["frame_id"] == FRAME
     assert tree["mass"] == pytest.approx(2.0, rel=0.03)
     assert identify_robot([str(path), "--quiet", "--set", "hold_back=0", "--set", "align=false",
                            "--set", "coulomb_velocity=0.003"]) == 0
-
-
-def test_a_bag_without_efforts_ends_without_estimate(robot_file: Path, tmp_path: Path):
-    path = bag(tmp_path / "bag", loaded(1.0, 0, 0.5), efforts=False)
-    assert main([str(path), "--set", f"load.robot={robot_file}",
-                 "--sensor-frame", FRAME]) == 1
-    assert identify_robot([str(path)]) == 2
+    path = bag(tmp_path / "without", loaded(1.0, 0, 0.5), efforts=False)
+    assert main([str(path), *words]) == NO_ESTIMATE and identify_robot([str(path)]) == USER_ERROR

@@ -38,13 +38,21 @@ from inertial_id_ros.settings import Settings
 from inertial_id_ros.srv import Apply
 
 
-@pytest.fixture(scope="module")
-def client():
+@pytest.fixture
+def make_node(monkeypatch):
+    """Nodes in a domain, which is also that of what this process starts."""
+    context, domain = rclpy.Context(), own_domain()
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
+    rclpy.init(context=context, domain_id=domain)
+    yield partial(rclpy.create_node, context=context)
+    rclpy.shutdown(context=context)
+
+
+@pytest.fixture
+def client(make_node):
     """Of a node beside one that has a latched topic, a parameter and two services."""
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=own_domain())
-    node, other = (rclpy.create_node(name, context=context, cli_args=[
-        "--ros-args", "-r", "values:=/arm/values"]) for name in ("asks", "other"))
+    node, other = (make_node(name, cli_args=["--ros-args", "-r", "values:=/arm/values"])
+                   for name in ("asks", "other"))
     other.create_publisher(String, "names", LATCHED).publish(String(data="first"))
     other.declare_parameter("gains", [1.0, 2.0])
     released = threading.Event()
@@ -58,17 +66,6 @@ def client():
     with spinning(node, other, threads=4):
         yield RosClient(node)
         released.set()
-    rclpy.shutdown(context=context)
-
-
-@pytest.fixture
-def make_node(monkeypatch):
-    """Nodes in a domain, which is also that of what this process starts."""
-    context, domain = rclpy.Context(), own_domain()
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
-    rclpy.init(context=context, domain_id=domain)
-    yield partial(rclpy.create_node, context=context)
-    rclpy.shutdown(context=context)
 
 
 def test_a_topic_name_that_is_none_leaves_no_node_behind(make_node):
