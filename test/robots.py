@@ -118,11 +118,9 @@ def data_sheet_ur10e() -> str:
                [0.0, 0.007, 0.018], [0.0, 0.0, -0.026])
     moments = ([0.0315, 0.0219, 0.0315], [0.0367, 0.4218, 0.4218], [0.0112, 0.1111, 0.1111],
                [0.0051] * 3, [0.0051] * 3, [0.0005] * 3)
-    bodies = []
-    for end, mass, centre, moment in zip(ends, masses, centres, moments, strict=True):
-        bodies.append(Body(mass, end * np.array(centre),
-                           end.rotation @ np.diag(moment) @ end.rotation.T))
-    return urdf(joints, bodies)
+    return urdf(joints, [
+        Body(mass, end * np.array(centre), end.rotation @ np.diag(moment) @ end.rotation.T)
+        for end, mass, centre, moment in zip(ends, masses, centres, moments, strict=True)])
 
 
 def random_tree(rng: np.random.Generator, count: int, branch: float = 0.3,

@@ -308,23 +308,18 @@ def weight(phi: np.ndarray, up: np.ndarray) -> np.ndarray:
     return static_wrench(phi, in_sensor(MOTION, G * up))
 
 
-def made_wrong(kind: str) -> np.ndarray:
-    if kind == "wrench_in_base_axes":
-        return (MOTION.rotation[:, None] @ RIGHT.reshape(-1, 2, 3, 1)).reshape(-1, 6)
-    if kind == "sensor_turned":
-        turn = Rotation.from_euler("z", 45.0, degrees=True).as_matrix()
-        return (RIGHT.reshape(-1, 2, 3) @ turn).reshape(-1, 6)
-    if kind == "gravity_elsewhere":
-        return RIGHT + weight(PHI, WALL) - weight(PHI, UP)
-    return RIGHT * {"sign_wrong": -np.ones(6), "axes_mirrored": np.tile([-1.0, 1.0, 1.0], 2),
-                    "wrong_units": np.repeat([1.0, 1000.0], 3)}[kind]
+TURN = Rotation.from_euler("z", 45.0, degrees=True).as_matrix()
+WRONG = {
+    "sign_wrong": -RIGHT, "axes_mirrored": RIGHT * np.tile([-1.0, 1.0, 1.0], 2),
+    "wrong_units": RIGHT * np.repeat([1.0, 1000.0], 3),
+    "wrench_in_base_axes": (MOTION.rotation[:, None] @ RIGHT.reshape(-1, 2, 3, 1)).reshape(-1, 6),
+    "sensor_turned": (RIGHT.reshape(-1, 2, 3) @ TURN).reshape(-1, 6),
+    "gravity_elsewhere": RIGHT + weight(PHI, WALL) - weight(PHI, UP)}
 
 
-@pytest.mark.parametrize("kind", [
-    "sign_wrong", "axes_mirrored", "wrong_units", "wrench_in_base_axes", "sensor_turned",
-    "gravity_elsewhere"])
+@pytest.mark.parametrize("kind", WRONG)
 def test_an_error_of_the_set_up_is_named_corrected_and_refused(kind: str) -> None:
-    found = of_wrong(made_wrong(kind))
+    found = of_wrong(WRONG[kind])
     assert found.error.kind == kind
     assert found.phi[0] == pytest.approx(PHI[0], rel=0.003)
     (named, numbers), = contradictions(found, SHEET)
