@@ -21,13 +21,7 @@ from inertial_id_ros.estimators.reference_body import (
     smat,
 )
 from inertial_id_ros.geometry.shape import join_shapes, shape_from_primitive
-from inertial_id_ros.inertia import (
-    Array,
-    is_consistent,
-    min_eigenvalue,
-    point_columns,
-    pseudo_inertia,
-)
+from inertial_id_ros.inertia import is_consistent, min_eigenvalue, point_columns, pseudo_inertia
 from inertial_id_ros.model.problem import Problem
 from inertial_id_ros.settings import ESTIMATORS
 
@@ -204,16 +198,6 @@ def test_pmd_reaches_the_optimum_over_point_masses(form, make, monkeypatch):
     assert solved >= 46
 
 
-def points_of(form: Array, rng: np.random.Generator) -> Array:
-    """Points (10000, 3) on and in an ellipsoid ``[x; 1]' Q [x; 1] >= 0``."""
-    center = np.linalg.solve(-form[:3, :3], form[:3, 3])
-    size = form[3, 3] - center @ form[:3, :3] @ center
-    root = np.linalg.cholesky(np.linalg.inv(-form[:3, :3]) * size)
-    ball = rng.normal(size=(5000, 3))
-    ball /= np.linalg.norm(ball, axis=1)[:, None]
-    return np.concatenate([ball @ root.T, 0.5 * ball @ root.T]) + center
-
-
 @pytest.mark.slow
 def test_lmi_in_a_union_is_the_optimum_of_point_masses_that_fill_it(rng) -> None:
     """From inside: point masses never fit better, but nearly as well. One ellipsoid alone fits
@@ -221,7 +205,15 @@ def test_lmi_in_a_union_is_the_optimum_of_point_masses_that_fill_it(rng) -> None
     parts = [shape_from_primitive("sphere", [0.05], problems.pose_at([-0.1, 0.0, 0.1])),
              shape_from_primitive("box", [0.04, 0.1, 0.06], problems.pose_at([0.08, 0.02, 0.1]))]
     union, made = join_shapes(parts), estimator("lmi", lmi__support="ellipsoids")
-    columns = point_columns(np.concatenate([points_of(form, rng) for form in union.ellipsoids]))
+    points = []
+    for form in union.ellipsoids:  # on and in each ``[x; 1]' Q [x; 1] >= 0``
+        center = np.linalg.solve(-form[:3, :3], form[:3, 3])
+        size = form[3, 3] - center @ form[:3, :3] @ center
+        root = np.linalg.cholesky(np.linalg.inv(-form[:3, :3]) * size)
+        ball = rng.normal(size=(5000, 3))
+        ball /= np.linalg.norm(ball, axis=1)[:, None]
+        points += [ball @ root.T + center, 0.5 * ball @ root.T + center]
+    columns = point_columns(np.concatenate(points))
     for _ in range(3):  # bodies partly outside of both
         places = rng.uniform(-0.15, 0.15, (3, 3)) + [0.0, 0.0, 0.1]
         phi = point_columns(places) @ np.full(3, 0.4)
