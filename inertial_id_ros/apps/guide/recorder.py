@@ -2,8 +2,7 @@
 """What arrives while the guide listens: messages, and what they tell of wrench and motion."""
 
 import math
-from collections import Counter, deque
-from contextlib import suppress
+from collections import deque
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -12,9 +11,9 @@ import numpy as np
 from ...errors import InertialIdError
 from ...identify.identifier import BATCH
 from ...io import inputs
-from ...io.decoding import READERS, Reader, decode, read
+from ...io.decoding import READERS, Reader, decode
 from ...io.files import user_path
-from ...io.inputs import InputTopic, JointStates, split_by_time
+from ...io.inputs import InputTopic, split_by_time
 from ...kinds import made
 from ...model.history import LONGEST, History, Window
 from ...motion.frames import place_of
@@ -111,22 +110,21 @@ class Recorder:
 
     def facts(self) -> dict[str, Any]:
         """The fields of `checks.Snapshot` about wrench, joints and motion of the sensor."""
-        heard, ages, counts = self.read(), dict[str, float](), Counter[tuple[str, ...]]()
+        heard, ages = self.read(), dict[str, float]()
         for what, topic in (("wrench", inputs.WRENCH), ("joint states", inputs.JOINT_STATES)):
-            found = list[tuple[Any, ...]]()
-            for arrival, data in self.messages[topic].copy():
-                with suppress(ValueError):  # it is damaged
-                    found += [(arrival, *some) for some in read(topic, data)]
-            counts.update(labels[0] for _, kind, _, labels, _ in found if kind is JointStates)
-            if found:
-                ages[what] = 1e-9 * float(np.median([some[0] - some[2] for some in found]))
+            messages = self.messages[topic].copy()
+            arrived, said = (decode(topic, [data for _, data in messages], times)[0]
+                             for times in ([time for time, _ in messages], None))
+            if late := [a.stamps - b.stamps for a, b in zip(arrived, said, strict=True)]:
+                ages[what] = 1e-9 * float(np.median(np.concatenate(late)))
         streams, omega = heard.streams, heard.window.motion.omega
         # A driver of Universal Robots expresses its wrench about the TCP, and publishes that.
         tree, tcp, far = streams.tree(), f"{streams.frame}_controller", 0.0
         if streams.frame.endswith("tool0") and tcp in tree:
             far = float(np.linalg.norm(tree.place(streams.frame, tcp)[0].translation))
         return {
-            "wrench": self.wrench(), "joints": max(counts.values(), default=0), "ages": ages,
+            "wrench": self.wrench(), "ages": ages,
+            "joints": max((len(s.stamps) for s in self.samples(inputs.JOINT_STATES)), default=0),
             "speed": float(np.sqrt(np.square(omega).sum(axis=1).mean())) if len(omega) else None,
             "chain": streams.chain.names if streams.chain else (), "frame": streams.frame,
             "tcp": far, "findings": tuple(made(*some) for some in streams.findings()),
