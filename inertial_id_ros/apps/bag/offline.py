@@ -2,7 +2,6 @@
 """Identification of a recording as the node would have done it, or from poses at rest."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,10 +41,9 @@ def _identify_rests(recording: Recording, settings: Settings) -> Identification:
     (turn, load), sign = recording.poses_at_rest(), settings.wrench.sign
     usual = np.hypot(settings.wrench.noise, settings.wrench.accuracy)
     fits, left = fitting_poses(turn, sign * load.rows, usual)
-    history = hold_poses(load.stamps[fits], turn[fits], sign * load.rows[fits])
+    window = hold_poses(int(load.stamps[0]), turn, sign * load.rows, fits)
     basis = Basis(settings, named_beliefs(settings), load.frame_id)
-    window = replace(history.window(history.end, tables.MOST_POSES), rests=True)
-    said = estimate(window, history.end, basis)
+    said = estimate(window, int(window.motion.number[-1]) + 1, basis)
     given = list(said.findings)
     if not fits.all():
         (force, torque), rows = rms_lengths(left[~fits]), (np.flatnonzero(~fits) + 1).tolist()

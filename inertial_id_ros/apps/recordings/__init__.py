@@ -14,12 +14,12 @@ from ...errors import InertialIdError, RecordingError
 from ...inertia import Array
 from ...io.inputs import Edges, JointStates, Samples, StatedPayload, Wrenches
 from ...kinds import Finding
-from ...model.history import History
+from ...model.history import Window
 from ...model.newton_euler import GRAVITY, weight_columns
-from ...motion.motion import BIN_NS, Motion
+from ...motion.motion import BIN_NS, SECOND, Motion
 
 Kind = TypeVar("Kind")
-HELD = 90  # bins of a pose at rest
+PERIOD, HELD = SECOND // BIN_NS, 90  # bins of a pose at rest, and those of them that count
 OFF = 4.0  # times the median; of one pose by chance in 1e6, were they Gaussian
 
 
@@ -63,17 +63,17 @@ class Recording:
         return Rotation.from_quat(poses.rows[:, 3:]).as_matrix(), load
 
 
-def hold_poses(stamps: np.ndarray, turn: Array, wrench: Array) -> History:
-    """A history in which poses (n, 3, 3) and their wrenches (n, 6), W + bias, are held for most of
-    a second each, so that all that is known of sensors and set-ups counts as for any motion."""
-    n, history = len(turn) * HELD, History()
-    number = (stamps[:, None] // BIN_NS + np.arange(HELD)).ravel()
-    still = np.zeros((n, 3))
-    history.append(
-        Motion(number, np.repeat(turn, HELD, axis=0), still, still, still, still,
-               np.empty((n, 0, 3, 3)), np.empty((n, 0, 6))),
-        number * BIN_NS + BIN_NS // 2, np.repeat(wrench, HELD, axis=0))
-    return history
+def hold_poses(begin: int, turn: Array, wrench: Array, fits: np.ndarray) -> Window:
+    """A window from a stamp [ns] on, in which poses (n, 3, 3) and their wrenches (n, 6), W + bias,
+    are held for most of a second each, so that all that is known of sensors and set-ups counts as
+    for any motion; fits: (n,) True for those that are used."""
+    number = np.arange(len(turn) * PERIOD - PERIOD + HELD)
+    which, still = number // PERIOD, np.zeros((len(number), 3))
+    used = fits[which] & (number % PERIOD < HELD)
+    return Window(
+        Motion(begin // BIN_NS + number, turn[which], still, still, still, still,
+               np.empty((len(number), 0, 3, 3)), np.empty((len(number), 0, 6))),
+        used, wrench[which], 1.0 * used, rests=True)
 
 
 def fitting_poses(turn: Array, wrench: Array, usual: Array) -> tuple[np.ndarray, Array]:
