@@ -342,10 +342,11 @@ class Table:
 # ---- recordings ----------------------------------------------------------------------------------
 
 def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording:
-    """The motion and load in a table, or poses at rest (raises RecordingError, InvalidData,
-    InvalidSetting: it cannot be read as such a table)."""
+    """The motion and load in a table, or one pose at rest and its mean wrench a row, stamped a
+    second apart (raises RecordingError, InvalidData, InvalidSetting: it cannot be read as such a
+    table)."""
     table, urdf = Table(path, columns), settings.robot_description.file
-    stamps, by_efforts = table.stamps(), bool(settings.load.robot)
+    stamps, by_efforts, rests = table.stamps(), bool(settings.load.robot), False
     samples: dict[str, Samples] = {}
     if by_efforts or columns.joints or (urdf and not table.orientations):
         if not (by_efforts or urdf):
@@ -354,29 +355,25 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording:
         if len(states.names) != states.positions.shape[1]:
             raise InvalidData(f"{table.what} does not name its joints, as --columns can")
     else:
-        turn = table.orientation()
+        turn, place = table.orientation(), np.zeros(3)
         steep = len(turn) < 2 or np.median((turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP
-        if steep and (not len(stamps) or columns.time_unit == "s" and
-                      np.median(np.diff(stamps)) > SLOWEST * SECOND):
-            return _poses_at_rest(table, turn)
-        table.require_rate(stamps)
-        place = table.rows(columns.position, 3, METRES, columns.position_unit) if (
-            table.content.keys() & set(columns.position)) else np.zeros((len(stamps), 3))
-        samples["poses"] = Edges(stamps, "world", columns.frame, np.hstack([place, turn.as_quat()]))
+        rests = steep and (not len(stamps) or columns.time_unit == "s" and
+                           np.median(np.diff(stamps)) > SLOWEST * SECOND)
+        if rests:
+            if not FEWEST_POSES <= len(turn) <= MOST_POSES:
+                raise InvalidData(f"{table.what} has {len(turn)} poses at rest; {FEWEST_POSES} to "
+                                  f"{MOST_POSES} can be used")
+            stamps = START + SECOND * np.arange(len(turn))
+        else:
+            table.require_rate(stamps)
+            if table.content.keys() & set(columns.position):
+                place = table.rows(columns.position, 3, METRES, columns.position_unit)
+        samples["poses"] = Edges(stamps, "world", columns.frame, np.hstack([
+            np.broadcast_to(place, (len(stamps), 3)), turn.as_quat()]))
     if not by_efforts:
-        samples["wrench"] = Wrenches(stamps, columns.frame, table.rows(columns.wrench, 6, LOADS))
-    return Recording([list(samples.values())], 1e-9 * float(stamps[-1] - stamps[0]),
-                     dict.fromkeys(samples, len(stamps)))
-
-
-def _poses_at_rest(table: Table, turn: Rotation) -> Recording:
-    """One pose and mean wrench a row, stamped a second apart (raises InvalidData)."""
-    if not FEWEST_POSES <= (n := len(turn)) <= MOST_POSES:
-        raise InvalidData(f"{table.what} has {n} poses at rest; {FEWEST_POSES} to {MOST_POSES} "
-                          "can be used")
-    stamps, frame = START + SECOND * np.arange(n), table.columns.frame
-    wrench = table.rows(table.columns.wrench, 6, LOADS, finite=True)
-    poses = Edges(stamps, "world", frame, np.hstack([np.zeros((n, 3)), turn.as_quat()]))
-    note = "each row is taken for a pose at rest, as there is no time, or rows are far apart"
-    return Recording([[poses, Wrenches(stamps, frame, wrench)]], 0.0, {"poses at rest": n},
-                     notes=(note,), rests=True)
+        samples["wrench"] = Wrenches(stamps, columns.frame,
+                                     table.rows(columns.wrench, 6, LOADS, finite=rests))
+    counts = {"poses at rest": len(stamps)} if rests else dict.fromkeys(samples, len(stamps))
+    notes = ("each row is taken for a pose at rest, as there is no time, or rows are far apart",)
+    return Recording([list(samples.values())], 0.0 if rests else 1e-9 * float(np.ptp(stamps)),
+                     counts, notes=notes if rests else (), rests=rests)
