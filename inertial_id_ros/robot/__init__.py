@@ -2,12 +2,12 @@
 """Whole robots from joint torques. The program over them is in `apps`."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidSetting
 from ..io.inputs import JointStates
-from ..settings.spec import Spec, check, coerce, setting
+from ..settings.spec import Spec, check, coerce, iter_group, setting
 from .model import COULOMB, DRIVE, GRAVITY, LOAD, OFFSET, VISCOUS
 from .recording import LOW_PASS
 from .robot_file import save_robot
@@ -60,10 +60,8 @@ class RobotRequest:
                                 high=0.99)
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            if item.metadata:
-                value = coerce(item.name, getattr(self, item.name), item.default)
-                check(item.name, value, item.metadata["spec"])
+        for name, value, spec in iter_group(self):
+            check(name, coerce(name, value, getattr(RobotRequest, name)), spec)
         if (self.loaded is None) != (self.payload_mass is None):
             raise InvalidSetting("loaded and payload_mass belong together: gains come from a "
                                  "recording with a payload and its mass")

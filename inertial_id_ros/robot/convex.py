@@ -182,14 +182,11 @@ def entries(given: Any, what: str, **shapes: tuple[int, ...] | None) -> dict[str
     None leaves its value as it is."""
     require(isinstance(given, Mapping) and set(given) <= set(shapes), what, given,
             "a mapping of " + ", ".join(shapes))
-    out = {key: value for key, value in given.items() if value is not None}
-    for key, shape in shapes.items():
-        if shape is not None and key in out:
-            try:
-                out[key] = numbers(out, key, *shape)
-            except DamagedFile as error:
-                raise InvalidSetting(f"{what} is {given}: {error}") from error
-    return out
+    try:
+        return {key: value if shapes[key] is None else numbers(given, key, *(shapes[key] or ()))
+                for key, value in given.items() if value is not None}
+    except DamagedFile as error:
+        raise InvalidSetting(f"{what} is {given}: {error}") from error
 
 
 # ---- the nearest robot ---------------------------------------------------------------------------

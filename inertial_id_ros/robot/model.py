@@ -60,11 +60,11 @@ class RobotModel:
     Attributes:
         nv: degrees of freedom; bodies, joint_names, parameter_names: in the order of phi.
         size: number p of parameters; inertial: of those of the bodies, which phi begins with.
+        effort_limits, slides: largest effort (joints,) [N m or N], infinite where the description
+            says none; True (joints,) where a joint is prismatic.
         links: number of the body that each link belongs to, by name; -1: none moves it.
 
-    Raises:
-        InvalidModel: no joint, or a joint with several degrees of freedom.
-    """
+    Raises InvalidModel: no joint, or a joint with several degrees of freedom."""
 
     def __init__(self, description: pin.Model, terms: JointTerms | None = None,
                  gravity: ArrayLike = GRAVITY) -> None:
@@ -80,6 +80,10 @@ class RobotModel:
         if not self._joints or any(joint.nv != 1 for joint in self._joints):
             raise InvalidModel("joints must move, each with one degree of freedom; the robot "
                                f"description has {', '.join(self.joint_names) or 'none'}")
+        efforts = description.effortLimit[self.nv - len(self._joints):]
+        self.effort_limits = np.where(efforts > 0.0, efforts, np.inf)
+        self.slides = np.array([joint.shortname().startswith("JointModelP")  # PX, ...Unaligned
+                                for joint in self._joints])
         self.links = {frame.name: frame.parentJoint - 1 for frame in description.frames
                       if frame.type == pin.FrameType.BODY}
         first = {body: link for link, body in reversed(self.links.items())}
@@ -148,18 +152,6 @@ class RobotModel:
             raise InvalidModel(f"no joint moves '{link}' (wrench.sensor_frame)")
         frame = self._model.getFrameId(link, pin.FrameType.BODY)
         return self.body_slice(body), self._model.frames[frame].placement
-
-    @property
-    def effort_limits(self) -> Array:
-        """Largest effort (joints,) [N m or N]; infinite where the description says none."""
-        efforts = self._model.effortLimit[self.nv - len(self._joints):]
-        return np.where(efforts > 0.0, efforts, np.inf)
-
-    @property
-    def slides(self) -> np.ndarray:
-        """True (joints,) where a joint is prismatic."""
-        return np.array([joint.shortname().startswith("JointModelP")  # PX, PrismaticUnaligned, ...
-                         for joint in self._joints])
 
     @property
     def nominal(self) -> Array:

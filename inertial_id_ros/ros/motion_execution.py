@@ -61,9 +61,7 @@ class MotionExecution:
         silence: longest time without new joint states [s].
         speed: share of the programmed speed at which the robot moves.
 
-    Raises:
-        InvalidSetting: control_msgs is not installed.
-    """
+    Raises InvalidSetting: control_msgs is not installed."""
 
     def __init__(self, node: Node, motion: Trajectory, action: str, joint_states: str,
                  check: Callable[[], Sequence[str]],

@@ -24,10 +24,10 @@ from inertial_id_ros.apps.report.results import (
     Identification,
     Prediction,
     Snapshot,
-    advice_of,
     diagnose,
     prediction_of,
     round_to_spread,
+    sentence,
 )
 from inertial_id_ros.cli import OK
 from inertial_id_ros.estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate
@@ -110,7 +110,7 @@ def test_reason_and_advice_are_those_of_the_finding(name: str) -> None:
     finding = Finding(name, kind.level, "what was found")
     found = diagnose(result(NoEstimate(0, "", "nothing came of it"), finding))
     assert found.tone == BAD
-    said = [advice for advice in found.mends if advice == advice_of(finding)]
+    said = [advice for advice in found.mends if advice == sentence(kind.remedy)]
     assert len(found.mends) == len(said)
     if kind.level != "info":
         assert any("hat was found" in text for text in (found.said, *found.reasons))

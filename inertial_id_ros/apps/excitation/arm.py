@@ -75,11 +75,8 @@ class Arm(RobotModel):
         lower, upper, speed: limits of the joints, infinite where there is none.
         chain: names of the joints that move the frame, root first; moving: their numbers.
 
-    Raises:
-        InvalidModel: not a usable description, a joint with several degrees of freedom, or no
-            usable collision shapes, which alone tell speeds and distances of links.
-        UnknownFrame: it has no such link.
-    """
+    Raises UnknownFrame: it has no such link; InvalidModel: not a usable description, a joint with
+    several degrees of freedom, or no usable collision shapes, which tell speeds and distances."""
 
     def __init__(self, urdf: str, frame: str, box: Array | None = None, phi: Array | None = None,
                  gravity: ArrayLike = GRAVITY,

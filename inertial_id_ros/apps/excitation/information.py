@@ -2,8 +2,7 @@
 """What a motion tells of a payload, measured by a wrist sensor.
 
 A channel of the sensor reads ``A phi + bias + walk + noise``: its row of the regressor, a constant
-bias, a bias that drifts, white noise. What the data sheet says of all three is the covariance of
-the readings of a motion.
+bias, a bias that drifts, white noise: by its data sheet, the covariance of a motion's readings.
 """
 
 from functools import lru_cache

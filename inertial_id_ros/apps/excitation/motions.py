@@ -7,8 +7,7 @@ the low-pass of the pipeline would remove what it identifies.
 
 The next motion is that of many candidates which gains most information per second: random moves
 around the present pose, single ones; a few to and fro; and swings, which first go to a pose and
-then there to and fro. Wrist joints come first: the other joints move only where no motion of the
-wrist helps.
+then there to and fro. Joints before the wrist move only where no motion of the wrist helps.
 """
 
 from operator import itemgetter
@@ -100,8 +99,7 @@ def violations(arm: Arm, motion: Trajectory, pose: Array, limits: MotionLimits) 
     """What is wrong with a motion from a pose (joints,) of all joints, a sentence each.
 
     The one check of planner, guide and execution: it samples the quintics between the points that a
-    controller is sent, of all joints of the chain, and compares the collision shapes themselves.
-    """
+    controller is sent, of all joints of the chain, and compares the collision shapes."""
     if not all(np.isfinite(part).all() for part in motion[:4]):
         return ("the trajectory holds numbers that are not finite",)
     if max(np.abs(part[[0, -1]]).max() for part in motion[2:4]) > REST:

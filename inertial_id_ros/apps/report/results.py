@@ -241,7 +241,8 @@ def diagnose(result: Identification) -> Diagnosis:
         f for f in last.values() if f.level != "info" or f.kind in NOTEWORTHY]
     found = sorted(sort_findings(found), key=lambda f: not doubt_of(f))[:MOST]
     reasons = [sentence(f.text) for f in found]
-    mends = list(dict.fromkeys(advice for f in found if (advice := advice_of(f))))
+    mends = list(dict.fromkeys(sentence(kind.remedy) for f in found if (
+        kind := KINDS.get(f.kind)) and kind.remedy))
     if not isinstance(outcome, Estimate):
         said = reasons[0] if found and found[0].level == "error" else sentence(outcome.reason)
         if outcome.needs_motion and not any(map(doubt_of, found)):
@@ -270,12 +271,6 @@ def diagnose(result: Identification) -> Diagnosis:
     elif known and not outcome.stale and not found:
         tone, word, mends = GOOD, "Identified", []
     return Diagnosis(tone, word, summary(outcome), tuple(reasons), tuple(mends))
-
-
-def advice_of(finding: Finding) -> str:
-    """What to do about a finding, as a sentence; empty: nothing."""
-    kind = KINDS.get(finding.kind)
-    return sentence(kind.remedy) if kind and kind.remedy else ""
 
 
 def sentence(text: str) -> str:

@@ -14,6 +14,7 @@ from ...io import files
 from ...motion.robot import read_description
 from ...robot import METHODS, TERMS, RobotRequest, check_base_parameters, save_robot
 from ...robot.identify import identify_described_robot
+from ...settings.spec import iter_group
 from ..report.page import print_report
 from .files import read_recording, set_inertias
 from .page import diagnose, result_json, robot_page, robot_sections
@@ -25,7 +26,9 @@ def _document(path: str) -> Any:
 
 
 _TOPIC = "joint_states.topic"
-_SETTINGS = {item.name: item for item in fields(RobotRequest) if item.metadata}
+_SETTINGS = {_TOPIC: "topic in a bag (default: the only one)"} | {
+    name: f"{spec.description} (default: {value})"
+    for name, value, spec in iter_group(RobotRequest())}
 _OPTIONS: tuple[tuple[str, Callable[[str], Any], str, str], ...] = (
     ("--urdf", Path, "FILE", "robot description (default: the one in the bag)"),
     ("--columns", Path, "FILE", "YAML with the names of columns of tables (docs/recordings.md)"),
@@ -69,11 +72,8 @@ def make_parser() -> argparse.ArgumentParser:
         help="lmi: bodies that exist, the description as a prior; fbpe, ols+bpfc: base parameters "
         "without a prior, the description for the rest; mass-points: points in the boxes of the "
         "links (default: %(default)s)")
-    said = {name: f"{item.metadata['spec'].description} (default: {item.default})"
-            for name, item in _SETTINGS.items()}
     add("--set", metavar="NAME=VALUE", action="append", default=[], dest="settings",
-        help="; ".join(f"{name}: {text}" for name, text in {
-            _TOPIC: "topic in a bag (default: the only one)", **said}.items()))
+        help="; ".join(map(": ".join, _SETTINGS.items())))
     add("--quiet", action="store_true", help="print nothing but errors")
     return parser
 
@@ -129,7 +129,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
 
 def _request(args: argparse.Namespace) -> tuple[str | None, dict[str, Any]]:
     """The topic, and the other options, by field of `RobotRequest` (raises InvalidSetting)."""
-    given = files.assignments(args.settings, (_TOPIC, *_SETTINGS))
+    given = files.assignments(args.settings, tuple(_SETTINGS))
     if "gain_error" in given and not args.gains:
         raise InvalidSetting("gain_error is that of the gains that --gains gives")
     topic, options = given.pop(_TOPIC, None), vars(args)

@@ -156,8 +156,7 @@ class Session:
         if self.options.motion:
             self._move(self.robot.planner.next_motion(self.robot.pose))
         else:
-            self._have_moved("turn the wrist about other axes than before, for some seconds, and "
-                             "hold it still again")
+            self._have_moved("turn the wrist about other axes for some seconds, and hold it still")
         self.link.wait(SETTLED)
         present = found.phi * ((stated or 0.0) / found.phi[0])
         proof = prove(self.robot.recorder.read().window, found.bias, present, found.phi,
@@ -239,8 +238,7 @@ class Session:
         for row in rows:
             self.show.row(row)
         if wrong := ", ".join(row.check for row in failed(rows)):
-            raise self._end(f"Wrong: {wrong}. The arm has not moved, or has stopped; "
-                            "nothing was applied.")
+            raise self._end(f"Wrong: {wrong}. The arm is at rest; nothing was applied.")
 
 
 def make_parser() -> argparse.ArgumentParser:

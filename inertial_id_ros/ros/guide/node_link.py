@@ -41,10 +41,8 @@ LATEST = 60.0  # s after a session for which a controller may answer late
 
 class NodeLink:
     """A context manager that starts and ends ROS. Callbacks run in a thread, so that a session can
-    wait for answers one after the other.
-
-    Args:
-        name: of the node that identifies, in full; stop: set to end; words: arguments of ROS.
+    wait for answers one after the other. name: of the node that identifies, in full; stop: set to
+    end; words: arguments of ROS.
 
     Attributes:
         node: of the command; client: of other nodes.
