@@ -25,12 +25,10 @@ def make_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("estimate", metavar="ESTIMATE", type=Path, help="JSON of ~/save or identify_bag --json")
     add("--format", choices=FORMATS, required=True, help="of the document")
-    add("--robot", metavar="URDF", type=Path,
-        help="robot description: for urdf_robot, and for a parent other than the sensor frame")
+    add("--robot", metavar="URDF", type=Path, help="description: for urdf_robot, or another parent")
     add("--parent", metavar="LINK", default="",
         help="link that carries the payload; franka_desk: the flange (default: the sensor frame)")
-    add("--link", metavar="NAME", default=DEFAULT_LINK,
-        help="name of the payload's link or body (default: %(default)s)")
+    add("--link", default=DEFAULT_LINK, help="name of the payload (default: %(default)s)")
     add("--output", metavar="FILE", type=Path, help="write to this file (default: standard output)")
     add("--publish", metavar="NODE", nargs="?", const="robot_state_publisher",
         help="set robot_description of this node to the urdf_robot (default: %(const)s)")

@@ -46,18 +46,14 @@ class RobotRequest:
     payload_mass: float | None = None
     method: str = "lmi"
     constraints: Mapping[str, Any] = field(default_factory=dict)
-    gravity: Sequence[float] = setting(GRAVITY, "in axes of the description's root",
-                                       unit="m/s^2", length=3)
+    gravity: Sequence[float] = setting(GRAVITY, "in root axes", unit="m/s^2", length=3)
     align: bool = setting(True, "look for a tilt of the base and a delay of the efforts")
-    low_pass: float = setting(LOW_PASS, "length of the filter on both sides", unit="s", low=0.02,
-                              high=2.0)
-    hold_back: float = setting(0.3, "part of the time, at the end, for a test; 0: none", low=0.0,
-                               high=0.9)
+    low_pass: float = setting(LOW_PASS, "length of both filters", unit="s", low=0.02, high=2.0)
+    hold_back: float = setting(0.3, "part at the end, for a test; 0: none", low=0.0, high=0.9)
     coulomb_velocity: float = setting(0.01, "speed below which Coulomb friction fades",
                                       unit="rad/s", low=0.0, high=10.0)
     # Those of data sheets and controllers differ from what a known mass shows.
-    gain_error: float = setting(0.05, "standard deviation of each of --gains, relative", low=0.0,
-                                high=0.99)
+    gain_error: float = setting(0.05, "relative deviation of each of --gains", low=0.0, high=0.99)
 
     def __post_init__(self) -> None:
         for name, value, spec in iter_group(self):

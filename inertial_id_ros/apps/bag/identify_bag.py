@@ -36,8 +36,7 @@ def make_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("recording", metavar="BAG", type=Path, help="rosbag2 folder, .mcap, .db3 or (ROS 1) .bag "
         "file; or a table: .csv, .tsv, .txt, .npz, .parquet, or a LeRobot dataset")
-    add("--columns", metavar="FILE", type=Path, help="YAML file with the names of the columns of a "
-        "table (docs/recordings.md)")
+    add("--columns", metavar="FILE", type=Path, help="names of columns (docs/recordings.md)")
     add("--config", metavar="FILE", help="YAML file of settings (nested, dotted, or a ROS "
         "parameter file), or the name of one of the package's own, such as ur")
     add("--set", metavar="NAME=VALUE", action="append", default=[], dest="assignments",
@@ -55,8 +54,7 @@ def make_parser() -> argparse.ArgumentParser:
         "their header stamps, or the times of recording, for drivers that leave the stamps zero")
     add("--save-tool", metavar="OUT", type=Path, help="write it as a tool, for --set tool.file=OUT")
     add("--json", metavar="OUT", type=Path, help="write the result and its history to this file")
-    add("--report", metavar="DIR", type=Path, help="write a report to this folder: one HTML file "
-        "with the verdict, all numbers and pictures")
+    add("--report", metavar="DIR", type=Path, help="write a report, one HTML file, to this folder")
     return parser
 
 

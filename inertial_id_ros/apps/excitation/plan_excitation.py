@@ -108,11 +108,8 @@ def run(options: argparse.Namespace) -> int:
     start = np.array(numbers(f"--start {text}", text, "positions of " + ", ".join(arm.joint_names),
                              len(arm.joint_names)))
     limits = MotionLimits(link_speed=options.link_speed, range=np.inf)
-    if is_payload:
-        planner = MotionPlanner(arm, limits, start, known, 0)
-        motion = sequence(planner, start, options.duration)
-    else:
-        motion = robot_motion(arm, limits, start, options.duration)
+    motion = sequence(MotionPlanner(arm, limits, start, known, 0), start, options.duration) if (
+        is_payload) else robot_motion(arm, limits, start, options.duration)
     if options.trajectory is not None:
         write_atomically(user_path(options.trajectory), as_yaml(motion))
     print(f"a motion of {motion.duration:.1f} s")
@@ -180,9 +177,9 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float) 
 def _waves(t: Array, duration: float) -> Array:
     """Value, speed and acceleration (3, n, 2 k) at times (n,) [s] of k sines and cosines of which
     whole periods fill a duration [s]."""
-    pace = 2.0 * np.pi / duration * np.arange(1, HARMONICS + 1)
-    return np.stack([np.hstack([np.sin(t[:, None] * pace + 0.5 * np.pi * turns) for turns in (
-        order, order + 1)]) * np.tile(pace**order, 2) for order in range(3)])
+    pace = 2j * np.pi / duration * np.arange(1, HARMONICS + 1)
+    waves = np.stack([pace**order * np.exp(t[:, None] * pace) for order in range(3)])
+    return np.concatenate([waves.imag, waves.real], axis=2)
 
 
 def as_yaml(motion: Trajectory) -> str:
