@@ -195,7 +195,7 @@ def _program(seen: Snapshot, settings: Settings) -> Iterator[Check]:
            "motion.execute of the node is true", "motion_forbidden", ())
     others = "; ".join(f"'{name}' moves {listed(joints)}"
                        for name, joints in seen.controllers.items())
-    yield ("controller", len(seen.fitting) != 1, listed(seen.fitting) or others or "none",
+    yield ("controller", len(seen.fitting) != 1, listed(seen.fitting) or others or "no node has it",
            "one of type follow_joint_trajectory, for the joints that move the sensor",
            "controller_missing", ())
     stopped, speed = seen.driver.stopped, seen.driver.speed
