@@ -355,7 +355,8 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording:
         if len(states.names) != states.positions.shape[1]:
             raise InvalidData(f"{table.what} does not name its joints, as --columns can")
     else:
-        turn, place = table.orientation(), np.zeros(3)
+        place: Array = np.zeros(3)
+        turn = table.orientation()
         steep = len(turn) < 2 or np.median((turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP
         rests = steep and (not len(stamps) or columns.time_unit == "s" and
                            np.median(np.diff(stamps)) > SLOWEST * SECOND)
