@@ -149,8 +149,7 @@ def tare_of(history: History, settings: Settings, frame_id: str) -> Tare:
     Raises:
         NotEnoughData: too few samples, or the sensor is not at rest.
     """
-    newest = history.newest
-    stamps, rows = history.samples(newest - SECOND, newest + 1)
+    stamps, rows = history.samples(history.newest - SECOND, history.newest + 1)
     if len(stamps) < FEW:
         raise NotEnoughData(f"tare needs {FEW} wrench samples within a second; "
                             f"{len(stamps)} were received")
@@ -159,4 +158,4 @@ def tare_of(history: History, settings: Settings, frame_id: str) -> Tare:
     if spread > TARE_REST:
         raise NotEnoughData(f"tare needs a sensor at rest; its readings vary by {spread:.0f} times "
                             "the noise in the settings")
-    return Tare(readings.mean(axis=0), newest, frame_id, tare_conditions(settings))
+    return Tare(readings.mean(axis=0), history.newest, frame_id, tare_conditions(settings))

@@ -134,22 +134,26 @@ class Identifier:
 
     def _stated(self, said: Conclusion) -> Outcome:
         """The outcome of a conclusion, with all findings and without what these put in doubt."""
-        outcome, onset = with_findings(said.outcome, self.findings(said)), self.course.scan.onset
-        if onset is not None:
-            return held(outcome, onset)
-        if isinstance(outcome, Estimate) and said.explained and said.explained.is_outdated:
-            return outcome.as_stale("the newest samples do not fit the others")
-        return outcome
+        is_outdated = said.explained is not None and said.explained.is_outdated
+        return self._held(with_findings(said.outcome, self.findings(said)), (
+            "the newest samples do not fit the others" if is_outdated else ""))
+
+    def _held(self, outcome: Outcome, why: str) -> Outcome:
+        """An outcome that the newest samples do not renew, as they are suspect or as said; empty:
+        they do."""
+        if self.course.scan.onset is not None:
+            why = "the wrench does not fit the payload now"
+        return outcome.as_stale(why) if why and isinstance(outcome, Estimate) else outcome
 
     @property
     def outcome(self) -> Outcome:
         """The newest outcome that was due, stale where nothing fresh follows from the samples
         since; nothing is computed."""
-        missing, newest, onset = self.streams.missing(), self.streams.newest, self.course.scan.onset
+        missing, newest = self.streams.missing(), self.streams.newest
         if missing or self._last is None:
             return NoEstimate(newest, self.streams.frame, missing or "too few samples yet")
         is_old = newest - self._last.stamp_ns > SECOND + self.course.period * BIN_NS
-        return self._last if not is_old and onset is None else held(self._last, onset)
+        return self._held(self._last, "no new samples" if is_old else "")
 
     def solve(self) -> Outcome:
         """The estimate of the last `buffer.window` seconds of the samples so far: physically
@@ -230,9 +234,3 @@ class Identifier:
         self.waiting, self.added, self._reset = [], {}, reason
         self.streams = self.streams.emptied()
         self._begin(self.course.basis)
-
-
-def held(outcome: Outcome, onset: int | None) -> Outcome:
-    """An outcome that the newest samples do not renew; onset: since when they are suspect."""
-    reason = "no new samples" if onset is None else "the wrench does not fit the payload now"
-    return outcome.as_stale(reason) if isinstance(outcome, Estimate) else outcome
