@@ -15,7 +15,7 @@ import numpy as np
 import trimesh
 
 from inertial_id_ros.api import Identifier, Settings, identify_accelerations
-from inertial_id_ros.compensation.latch import Mode
+from inertial_id_ros.compensation.live import Mode
 from inertial_id_ros.geometry.shape import Shape
 from inertial_id_ros.inertia import point_columns
 from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..compensation.latch import LoadInUse
-from ..compensation.live import Compensation
+from ..compensation.live import Compensation, LoadInUse
 from ..errors import InvalidData, InvalidSetting
 from ..io.fields import as_names, as_rows, as_stamps
 from ..io.inputs import Edges, JointStates, Samples, Wrenches

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compensation.latch import Latch, LoadInUse
+from ..compensation.live import Latch, LoadInUse
 from ..detect.bank import Kind
 from ..detect.scan import EMPTY, HALF, Event, Scan, torque_scan
 from ..explain.explain import Explanation

@@ -22,8 +22,7 @@ from std_msgs.msg import Header
 
 from inertial_id_ros.msg import CompensationState
 
-from ..compensation.latch import LoadInUse, Mode
-from ..compensation.live import BLEND, Compensation
+from ..compensation.live import BLEND, Compensation, LoadInUse, Mode
 from ..errors import InvalidSetting
 from ..identify.identifier import Identifier
 from ..inertia import body_from_phi

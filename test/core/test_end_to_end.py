@@ -12,7 +12,7 @@ import scenes
 from scenes import BIAS, BODY, FRAME, NAMES, URDF, Parts, Points, body, outcomes, record, settings
 from scipy.spatial.transform import Rotation
 
-from inertial_id_ros.compensation.latch import Mode
+from inertial_id_ros.compensation.live import Mode
 from inertial_id_ros.errors import InvalidData, InvalidSetting
 from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify import Identifier, course

@@ -8,8 +8,7 @@ import pinocchio as pin
 import pytest
 from scenes import ENCODER_NOISE, FRAME, NAMES, START, URDF, Truth, body, in_sensor, moved
 
-from inertial_id_ros.compensation.latch import Latch, LoadInUse, Mode
-from inertial_id_ros.compensation.live import Compensation
+from inertial_id_ros.compensation.live import Compensation, Latch, LoadInUse, Mode
 from inertial_id_ros.detect.bank import Kind
 from inertial_id_ros.detect.row import BIAS, PHI
 from inertial_id_ros.detect.scan import ALL, Disturbance, Event, Scan
