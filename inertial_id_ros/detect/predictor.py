@@ -116,8 +116,7 @@ class Predictor:
             before[:, BIAS.start + channels, BIAS.start + channels] += np.repeat(
                 change, self._size, axis=1)
         columns = np.repeat(row.columns[None], len(self.mean), axis=0)
-        columns[:, :, SETUP] = (self.mean[:, PHI] @ row.setup.reshape(-1, 10).T).reshape(
-            -1, len(channels), 6)
+        columns[:, :, SETUP] = (row.setup @ self.mean[:, PHI].T).transpose(2, 0, 1)
         slopes = columns @ before
         out = slopes @ columns.transpose(0, 2, 1)
         out[:, channels, channels] += noise

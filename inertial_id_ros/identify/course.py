@@ -131,11 +131,10 @@ class Course:
                 due = end if event.kind in ENDING else due
             if end % EVERY == 0:
                 self._conclude(end)
-            said = self.conclusion(due) if due > end - PACE else None
             if self._load is None:  # no load is taken off joint torques
                 self.latch.update(self.scan)
-            if said is not None:
-                yield said
+            if due > end - PACE:
+                yield self.conclusion(due)
 
     def _note(self, event: Event) -> None:
         if self._load is None:

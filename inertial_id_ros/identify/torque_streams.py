@@ -90,10 +90,10 @@ class TorqueStreams(Streams):
         if self.load is None or self.chain is None or self.joints.lacking():
             self._readings = np.empty((0, 0))
             return NO_MOTION
-        number, *signal = self.joints.advance(finished, self._efforts)
-        columns = [self.joints.order.index(name) for name in self.robot.joints]
+        names, (number, *signal) = self.joints.advance(finished, self._efforts)
+        columns = [names.index(name) for name in self.robot.joints]
         q, dq, ddq = (part[:, columns] for part in signal)
-        self._readings = self.load.rows(q, dq, ddq, signal[0][:, len(self.joints.order):])
+        self._readings = self.load.rows(q, dq, ddq, signal[0][:, len(names):])
         return self.chain.motion(number, self.robot.joints, q, dq, ddq)
 
     def _rings(self) -> list[Ring]:

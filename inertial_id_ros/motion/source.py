@@ -71,13 +71,12 @@ class Joints:
 
     Attributes:
         turning: of the joints that are needed, by their names: True where one turns.
-        tracks: by the names of the joints, in alphabetical order; order: of the joints in signals.
+        tracks: by the names of the joints, in alphabetical order.
         others: number of samples of joints that are not needed, and the newest names of such ones.
     """
 
     def __init__(self) -> None:
         self.tracks: dict[tuple[str, ...], Track] = {}
-        self.order: list[str] = []
         self.others: tuple[int, tuple[str, ...]] = 0, ()
         self.turning: dict[str, bool] = {}
         self._early: list[tuple[IntArray, tuple[str, ...], Array]] = []  # before the chain is known
@@ -132,12 +131,12 @@ class Joints:
         came = f" (but of {others})" if others else ""
         return f"no joint states of {names}{came}" if names else ""
 
-    def advance(self, finished: bool, *others: Track) -> Signal:
-        """Signals of the joints, as `order` has them, and of other tracks, in the bins in which all
-        are known."""
+    def advance(self, finished: bool, *others: Track) -> tuple[list[str], Signal]:
+        """Names of the joints, and their signals in this order and those of other tracks, in the
+        bins in which all are known."""
         used = self.used()
-        self.order = [name for key in used for name in key]
-        return advance_together([*(self.tracks[key] for key in used), *others], finished)
+        return [name for key in used for name in key], advance_together(
+            [*(self.tracks[key] for key in used), *others], finished)
 
 
 class Streams:
@@ -222,8 +221,8 @@ class Streams:
         if self.chain is not None and not self.joints.lacking():
             self.restarts += self._uses_transforms  # joint states came late
             self._uses_transforms = False
-            signal, chain = self.joints.advance(finished), self.chain
-            return chain.motion(signal.number, self.joints.order, *signal[1:]) if len(
+            names, signal = self.joints.advance(finished)
+            return self.chain.motion(signal.number, names, *signal[1:]) if len(
                 signal.number) else NO_MOTION
         waits = not finished and self.wrenches.ring.newest <= self.wrenches.begin + PATIENCE_NS
         if self._by_transforms is None or (waits and not self._uses_transforms):
