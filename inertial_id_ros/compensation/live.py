@@ -211,8 +211,7 @@ class SensorLag:
         time, *damping = sensor
         self._matrix = (np.array([[0.0, 1.0], [-1.0 / time**2, -2.0 * damping[0] / time]])
                         if damping else np.array([[-1.0 / time]]))
-        self._state = np.zeros((len(self._matrix), *first.shape))
-        self._state[0] = first
+        self._state = np.stack([first, *(np.zeros_like(first) for _ in damping)])
 
     def update(self, values: Array, step: float) -> Array:
         """What the sensor shows of values that were reached in a step [s]."""

@@ -200,9 +200,8 @@ class Identifier:
                 iter_settings(settings), iter_settings(self.settings), strict=True):
             if value != before and not spec.runtime:
                 raise InvalidSetting(f"{name} can only be set when an Identifier is made")
-        compensated = self.beliefs.compensated
-        if settings.precompensated.source == "settings":
-            compensated = compensated_by_driver(settings)
+        is_set = settings.precompensated.source == "settings"
+        compensated = compensated_by_driver(settings) if is_set else self.beliefs.compensated
         self.believe(replace(self.beliefs, compensated=compensated), settings)
 
     def tare(self) -> str:
