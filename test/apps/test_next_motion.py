@@ -16,7 +16,7 @@ from inertial_id_ros.apps.excitation.arm import Arm, box_obstacle, floor, obstac
 from inertial_id_ros.apps.excitation.information import Knowledge
 from inertial_id_ros.apps.excitation.motions import MotionLimits, MotionPlanner, violations
 from inertial_id_ros.apps.excitation.plan_excitation import main, robot_motion
-from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, ArmEngine, Scenario
+from inertial_id_ros.apps.simulation.cobot import SENSOR_FRAME, Scenario
 from inertial_id_ros.apps.simulation.motion import START_POSE, Sinusoid, Trajectory
 from inertial_id_ros.apps.simulation.payload import PAYLOADS
 from inertial_id_ros.errors import InvalidData, InvalidModel
@@ -177,7 +177,7 @@ def test_motion_of_the_sensor_and_torques_are_those_of_mujoco() -> None:
     q, dq, ddq = rng.uniform(-2.0, 2.0, (3, 20, 6))
     arm = Arm(URDF, SENSOR_FRAME, phi=payload.phi)
     proper, omega, alpha = arm.motion(q, dq, ddq)
-    truth = ArmEngine(URDF, payload, np.array([0.0, 0.0, -9.81])).evaluate(q, dq, ddq)
+    truth = Scenario(payload=payload, arm=URDF).engine.evaluate(q, dq, ddq)
     np.testing.assert_allclose(proper, truth.a_g, atol=1e-8)
     np.testing.assert_allclose(omega, truth.omega, atol=1e-10)
     np.testing.assert_allclose(alpha, truth.alpha, atol=1e-10)

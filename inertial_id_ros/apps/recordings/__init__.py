@@ -19,6 +19,7 @@ from ...model.newton_euler import GRAVITY, weight_columns
 from ...motion.motion import BIN_NS, SECOND, Motion
 
 Kind = TypeVar("Kind")
+START = 1_700_000_000 * 10**9  # ns: first stamp where there is none; never 0, "no stamp" in ROS
 PERIOD, HELD = SECOND // BIN_NS, 90  # bins of a pose at rest, and those of them that count
 OFF = 4.0  # times the median; of one pose by chance in 1e6, were they Gaussian
 

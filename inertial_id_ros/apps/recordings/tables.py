@@ -24,7 +24,7 @@ from ...samples.ring import SECOND
 from ...samples.wrenches import CHANNELS
 from ...settings import Settings
 from ...settings.spec import Spec, check, coerce, setting
-from . import Recording, one_error
+from . import START, Recording, one_error
 
 INFO = Path("meta") / "info.json"
 FORMS = [(cell, point) for point in ".," for cell in (",", ";", "\t", None) if cell != point]
@@ -45,7 +45,6 @@ ORIENTATIONS: dict[str, tuple[Callable[[Array], Rotation], tuple[float, float]]]
     "rotation_vector": (Rotation.from_rotvec, (0.0, 4.0 * np.pi)),
     "rpy": (lambda rows: Rotation.from_euler("xyz", rows), (0.0, 4.0 * np.pi))}
 SLOWEST = 0.5  # s between rows; slower ones are poses at rest, or in another unit
-START = 1_700_000_000 * 10**9  # ns: added to stamps near zero, which mean "no stamp" in ROS
 EARLIEST = 1e6  # s
 FEWEST_POSES, MOST_POSES = 6, 118  # a second of the longest window each
 STEEP = 0.05  # rad between poses that differ
@@ -355,8 +354,8 @@ def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording:
         if len(states.names) != states.positions.shape[1]:
             raise InvalidData(f"{table.what} does not name its joints, as --columns can")
     else:
-        place: Array = np.zeros(3)
         turn = table.orientation()
+        place: Array = np.zeros(3)
         steep = len(turn) < 2 or np.median((turn[1:] * turn[:-1].inv()).magnitude()) >= STEEP
         rests = steep and (not len(stamps) or columns.time_unit == "s" and
                            np.median(np.diff(stamps)) > SLOWEST * SECOND)

@@ -33,6 +33,7 @@ from ...motion.frames import links_of
 from ...motion.robot import link_names, model_of, read_description
 from ...settings.groups import SENSORS
 from ...settings.spec import Vector, check, iter_group, setting
+from ..recordings import START as START
 from ..recordings import Recording
 from .motion import START_POSE, CommandedMotion, Motion, Sinusoid
 from .payload import PAYLOADS, Payload
@@ -41,7 +42,6 @@ with optional_packages("simulating an arm"):
     import mujoco
 
 WORLD_FRAME, SENSOR_FRAME = "world", "ft_sensor"
-START = 1_700_000_000 * 10**9  # ns: stamp of the first sample; never 0, "no stamp"
 MODEL_FILE = "models/ur5_class_arm.urdf"
 NAMED = re.compile(r'(<(?:link|joint) name="|<(?:parent|child) link=")')
 SHAPES = re.compile(r"(?s)<(visual|collision)\b.*?</\1>")
@@ -87,12 +87,11 @@ def load_description(prefix: str = "", arm: str = "") -> ArmDescription:
 
 
 class Truth(NamedTuple):
-    """What really happens at n instants; vectors in the declared sensor axes. Poses of a cobot are
-    in the world, whose z axis is exactly vertical, those of the engine in the base."""
+    """What really happens at n instants; vectors in the declared sensor axes, poses in the world,
+    whose z axis is exactly vertical."""
 
-    q: Array  # (n, k) joint motion [rad, rad/s, rad/s^2]
-    dq: Array
-    ddq: Array
+    q: Array  # (n, k) joint positions [rad]
+    dq: Array  # (n, k) [rad/s]
     wrench: Array  # (n, 6) of the sensor on the payload [N, N m]
     position: Array  # (n, 3) of the sensor [m]
     rotation: Array  # (n, 3, 3) from its axes
@@ -104,13 +103,14 @@ class Truth(NamedTuple):
 
 class ArmEngine:
     """An arm (a robot description with a link ``ft_sensor``), with a payload welded to that frame,
-    compiled by MuJoCo; gravity (3,) in base axes, towards the Earth [m/s^2]."""
+    compiled by MuJoCo; base: its rotation in the world."""
 
-    def __init__(self, urdf: str, payload: Payload, gravity: Array) -> None:
+    def __init__(self, urdf: str, payload: Payload, base: Rotation) -> None:
         # Without shapes: a link without inertial would get the mass of its own.
         spec = mujoco.MjSpec.from_string(SHAPES.sub("", urdf))
         # A URDF's fixed links are fused by default; the payload needs the sensor's link.
-        spec.compiler.fusestatic, spec.option.gravity = False, gravity
+        spec.compiler.fusestatic, spec.option.gravity = False, GRAVITY
+        spec.worldbody.first_body().quat = np.roll(base.as_quat(), 1)
         for part in ("CONTACT", "LIMIT", "EQUALITY"):
             spec.option.disableflags |= getattr(mujoco.mjtDisableBit, f"mjDSBL_{part}")
         body = spec.body(SENSOR_FRAME).add_body(name="payload")
@@ -137,7 +137,7 @@ class ArmEngine:
             rows[i], effort[i] = sensors, data.qfrc_inverse
         wrench, gyro, acc, ang, position, quaternion = np.split(rows, (6, 9, 12, 15, 18), axis=1)
         rotation = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix()
-        return Truth(q, dq, ddq, wrench, position, rotation, gyro,
+        return Truth(q, dq, wrench, position, rotation, gyro,
                      np.einsum("nji,nj->ni", rotation, ang), acc, effort)
 
 
@@ -207,7 +207,6 @@ FAULTS: dict[str, Callable[[Array, float, Array, Array], tuple[Any, ...]]] = {
     "biased": lambda rows, size, first, x: (1, 0, 0, rows + size * ASIDE)}
 SIGNALS = {"wrench": (Wrenches, "rows"), "joints": (JointStates, "positions"),
            "efforts": (JointStates, "efforts"), "transforms": (Edges, "rows")}
-
 
 
 def faults_of(text: str) -> tuple[Fault, ...]:
@@ -294,11 +293,10 @@ class Scenario:
             raise InvalidSetting(f"the arm has {joints} joints, and the motion is of {moved}")
         declared, error = (Rotation.from_euler("xyz", [*angles, 0.0], degrees=True)
                            for angles in (self.tilt, self.tilt_error))
-        self._world_base = (error * declared).as_matrix()
         self._base = np.r_[0.0, 0.0, 0.0, declared.as_quat()]
-        self.engine = ArmEngine(load_description("", self.arm).urdf, self.carried,
-                                self._world_base.T @ GRAVITY)
+        self.engine = ArmEngine(load_description("", self.arm).urdf, self.carried, error * declared)
         self._sensor, self._first = WristSensor(self), cache(self._measured)
+        self._step = max(1, round(self.rate / TF_RATE))  # of the transforms
 
     def record(self, duration: float, begin: int = START) -> Recording:
         """So many seconds, from a stamp [ns] on, with description and frames that stay (raises
@@ -330,8 +328,7 @@ class Scenario:
             if kind in LOADS or not issubclass(type(block), of) or not now.any():
                 continue
             rows = getattr(block, name)
-            first = getattr(self._first(round(since * self.rate), max(1, round(
-                self.rate / TF_RATE)))[k], name)[0]
+            first = getattr(self._first(round(since * self.rate), self._step)[k], name)[0]
             x = np.sin(np.outer(np.rint(t * self.rate) + self.seed, 1 + np.arange(rows.shape[1]))
                        ) * 43758.5453 % 1.0  # the same however it is asked for
             times, later, ahead, new = FAULTS[kind](rows, size, first, x)
@@ -361,8 +358,7 @@ class Scenario:
         noise = np.split(ndtri(np.random.Generator(bits).random((count, 6 + 3 * k))),
                          (6, 6 + k, 6 + 2 * k), axis=1)
         q, stamps = truth.q + self.encoder_noise * noise[1], np.round(1e9 * t).astype(np.int64)
-        step = max(1, round(self.rate / TF_RATE))  # of the transforms
-        some = slice(-start % step, None, step)
+        some = slice(-start % self._step, None, self._step)
         return [JointStates(stamps, self.robot.joint_names, q,
                             truth.effort + np.array(self.effort_noise) * noise[3],
                             truth.dq + DERIVED * self.encoder_noise * noise[2]),
@@ -371,6 +367,4 @@ class Scenario:
 
     def truth(self, t: Array) -> Truth:
         """What happens at times t (n,) [s], in the world."""
-        at = self.engine.evaluate(*self.path(t))
-        return at._replace(position=at.position @ self._world_base.T,
-                           rotation=self._world_base @ at.rotation)
+        return self.engine.evaluate(*self.path(t))

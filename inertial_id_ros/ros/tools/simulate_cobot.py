@@ -29,7 +29,7 @@ from ...errors import InvalidData
 from ...inertia import Body, move_body, phi_from_body, six_from_tensor, tensor_from_six
 from ...io.decoding import ENTRIES, INERTIA, PAYLOAD
 from ...model.newton_euler import regressor
-from ..conversions import LATCHED, time_message
+from ..conversions import LATCHED, coordinates, time_message
 from ..program import find_type, message_type, spin, start_ros, stop_flag
 
 NAME = "simulate_cobot"
@@ -69,8 +69,7 @@ class SimulateCobotNode(Node):
         self.create_timer(BLOCK, self._publish_samples)
 
     def _take_push(self, message: Wrench) -> None:
-        f, t = message.force, message.torque
-        self._push = np.array([f.x, f.y, f.z, t.x, t.y, t.z])
+        self._push[:] = coordinates([message.force, message.torque]).ravel()
 
     def _publish_samples(self) -> None:
         """Publish the samples that have become due."""
@@ -142,9 +141,8 @@ class SimulateCobotNode(Node):
 
     def _set_payload(self, request: Any, response: Any) -> Any:
         """Subtract this payload, given about the flange, from now on."""
-        com = request.center_of_gravity
-        self._stated = Body(float(request.mass), np.array([com.x, com.y, com.z]), tensor_from_six(
-            [getattr(request, name) for name in ENTRIES]))
+        self._stated = Body(float(request.mass), coordinates([request.center_of_gravity])[0],
+                            tensor_from_six([getattr(request, name) for name in ENTRIES]))
         self._known = phi_from_body(*move_body(
             self._stated, np.eye(3), np.array([0.0, 0.0, TOOL0_Z])))
         response.success = True
