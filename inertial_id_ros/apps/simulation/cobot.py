@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,7 +41,7 @@ with optional_packages("simulating an arm"):
     import mujoco
 
 WORLD_FRAME, SENSOR_FRAME = "world", "ft_sensor"
-MODEL_FILE = "models/ur5_class_arm.urdf"
+MODEL = Path(__file__).with_name("models") / "ur5_class_arm.urdf"
 NAMED = re.compile(r'(<(?:link|joint) name="|<(?:parent|child) link=")')
 SHAPES = re.compile(r"(?s)<(visual|collision)\b.*?</\1>")
 # Order of the numbers in a row of sensor data: MuJoCo's types.
@@ -77,8 +76,7 @@ class ArmDescription(NamedTuple):
 def load_description(prefix: str = "", arm: str = "") -> ArmDescription:
     """An arm (text, or name of a file; empty: the packaged one), with a prefix before the names of
     all joints and links (raises InvalidSetting, InvalidModel)."""
-    file = resources.files("inertial_id_ros.apps.simulation").joinpath(MODEL_FILE)
-    text = arm if "<" in arm else read_description(Path(arm or str(file)))
+    text = arm if "<" in arm else read_description(Path(arm or MODEL))
     urdf = NAMED.sub(rf"\g<1>{prefix}", text)
     model, _ = model_of(urdf)
     if prefix + SENSOR_FRAME not in (links := link_names(model)):
@@ -128,13 +126,11 @@ class ArmEngine:
 
     def evaluate(self, q: Array, dq: Array, ddq: Array) -> Truth:
         """What happens in joint motion (n, k) [rad, rad/s, rad/s^2]."""
-        data = self._data
-        qpos, qvel, qacc, sensors = data.qpos, data.qvel, data.qacc, data.sensordata
-        rows, effort = np.empty((len(q), len(sensors))), np.empty((len(q), len(qvel)))
+        data, rows, effort = self._data, np.empty((len(q), self.model.nsensordata)), 0.0 * q
         for i in range(len(q)):
-            qpos[:], qvel[:], qacc[:] = q[i], dq[i], ddq[i]
+            data.qpos, data.qvel, data.qacc = q[i], dq[i], ddq[i]
             mujoco.mj_inverse(self.model, data)
-            rows[i], effort[i] = sensors, data.qfrc_inverse
+            rows[i], effort[i] = data.sensordata, data.qfrc_inverse
         wrench, gyro, acc, ang, position, quaternion = np.split(rows, (6, 9, 12, 15, 18), axis=1)
         rotation = Rotation.from_quat(quaternion[:, [1, 2, 3, 0]]).as_matrix()
         return Truth(q, dq, wrench, position, rotation, gyro,

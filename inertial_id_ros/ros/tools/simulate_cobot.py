@@ -105,27 +105,23 @@ class SimulateCobotNode(Node):
 
     def _take_goal(self, request: Any) -> GoalResponse:
         """Accept one goal at a time, of this arm."""
+        message, names = request.trajectory, self.scenario.robot.joint_names
         try:
             if self._goal is not None:
                 raise InvalidData("a trajectory is being followed")
-            self._goal = self._read(request.trajectory)
+            order = [list(message.joint_names).index(name) for name in names]
+            stamps = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec
+                               for p in message.points])
+            parts = np.array([[getattr(point, name) for point in message.points]
+                              for name in ("positions", "velocities", "accelerations")])
+            if (len(stamps) < 2 or parts.shape != (3, len(stamps), len(names))
+                    or not (np.diff(stamps) > 0.0).all() or not np.isfinite(parts).all()):
+                raise InvalidData("it lacks positions, velocities, accelerations or growing times")
+            self._goal = Trajectory(stamps - stamps[0], *parts[:, :, order])
         except (InvalidData, ValueError) as error:
             self.get_logger().warning(f"trajectory rejected: {error}")
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
-
-    def _read(self, message: Any) -> Trajectory:
-        """The trajectory of a message, in the order of the arm (raises InvalidData, ValueError)."""
-        names = self.scenario.robot.joint_names
-        order = [list(message.joint_names).index(name) for name in names]
-        stamps = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec
-                           for p in message.points])
-        parts = np.array([[getattr(point, name) for point in message.points]
-                          for name in ("positions", "velocities", "accelerations")])
-        if (len(stamps) < 2 or parts.shape != (3, len(stamps), len(names))
-                or not (np.diff(stamps) > 0.0).all() or not np.isfinite(parts).all()):
-            raise InvalidData("positions, velocities, accelerations or growing times are missing")
-        return Trajectory(stamps - stamps[0], *parts[:, :, order])
 
     def _follow(self, handle: Any) -> Any:
         """Follow an accepted goal to its end, in a thread of the executor; gives its result."""
