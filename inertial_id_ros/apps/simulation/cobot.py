@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
+from scipy.interpolate import make_interp_spline
 from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 from scipy.special import ndtri
@@ -137,41 +138,34 @@ class ArmEngine:
                      np.einsum("nji,nj->ni", rotation, ang), acc, effort)
 
 
-class WristSensor:
-    """Turns true wrenches into published readings.
+def wrist_sensor(settings: "Scenario") -> Callable[[Array, Array, Array], Array]:
+    """What gives readings (n, 6) [N, N m] of wrenches (n, 6) on the payload in the declared frame,
+    with unit noise (n, 6), at times (n,) [s].
 
-    With R the rotation of ``sensor_rotation_error`` and ``w`` the wrench of the sensor on the
-    payload in the declared frame, the reading is ``bias + noise - R' w`` (convention on_sensor), or
-    its opposite. With a sensor named in the settings, every channel has an error of its gain, reads
-    a share of the others, and its bias drifts (an Ornstein-Uhlenbeck process), each as its data
-    sheet says of one standard deviation.
+    With R the rotation of ``sensor_rotation_error`` and ``w`` the wrench, the reading is ``bias +
+    noise - R' w`` (convention on_sensor), or its opposite. With a sensor named in the settings,
+    every channel has an error of its gain, reads a share of the others, and its bias drifts (an
+    Ornstein-Uhlenbeck process), each as its data sheet says of one standard deviation.
     """
-
-    def __init__(self, settings: "Scenario") -> None:
-        self._bias, self._deviation = np.array(settings.bias), np.repeat(settings.noise, 3)
-        self._drift = np.zeros((round(PERIOD / STEP), 6))
-        back = Rotation.from_rotvec(settings.sensor_rotation_error, degrees=True).as_matrix().T
-        self._matrix = np.kron(np.eye(2), back)
-        if settings.sensor != "none":
-            sheet, rng = SENSORS[settings.sensor], np.random.default_rng([settings.seed, 4])
-            self._deviation = np.repeat(sheet.noise, 3)
-            ranges = np.repeat(sheet.range if all(sheet.range) else USUAL_RANGE, 3)
-            sd = sheet.cross_talk * ranges[:, None] / ranges
-            sd[np.diag_indices(6)] = sheet.gain_error
-            self._matrix = (np.eye(6) + sd * rng.standard_normal((6, 6))) @ self._matrix
-            keep, draws = np.exp(-STEP / CORRELATION), rng.standard_normal(self._drift.shape)
-            draws[1:] *= np.sqrt(1.0 - keep**2)  # the first is stationary
-            self._drift = np.repeat(sheet.accuracy, 3) * lfilter([1.0], [1.0, -keep], draws, axis=0)
-        self._sign = 1.0 if settings.convention == "on_sensor" else -1.0
-
-    def read(self, wrench: Array, noise: Array, t: Array) -> Array:
-        """Readings (n, 6) [N, N m] of wrenches (n, 6) on the payload in the declared frame, with
-        unit noise (n, 6), at times (n,) [s]."""
-        k, n = np.floor(t / STEP).astype(int), len(self._drift)
-        part = (t / STEP - k)[:, None]
-        drift = (1.0 - part) * self._drift[k % n] + part * self._drift[(k + 1) % n]
-        return np.asarray(self._sign * (
-            self._bias + drift - wrench @ self._matrix.T + self._deviation * noise))
+    bias, deviation = np.array(settings.bias), np.repeat(settings.noise, 3)
+    steps = np.zeros((round(PERIOD / STEP) + 1, 6))
+    back = Rotation.from_rotvec(settings.sensor_rotation_error, degrees=True).as_matrix().T
+    matrix = np.kron(np.eye(2), back)
+    if settings.sensor != "none":
+        sheet, rng = SENSORS[settings.sensor], np.random.default_rng([settings.seed, 4])
+        deviation = np.repeat(sheet.noise, 3)
+        ranges = np.repeat(sheet.range if all(sheet.range) else USUAL_RANGE, 3)
+        sd = sheet.cross_talk * ranges[:, None] / ranges
+        sd[np.diag_indices(6)] = sheet.gain_error
+        matrix = (np.eye(6) + sd * rng.standard_normal((6, 6))) @ matrix
+        keep, draws = np.exp(-STEP / CORRELATION), rng.standard_normal(steps[1:].shape)
+        draws[1:] *= np.sqrt(1.0 - keep**2)  # the first is stationary
+        steps[:-1] = np.repeat(sheet.accuracy, 3) * lfilter([1.0], [1.0, -keep], draws, axis=0)
+        steps[-1] = steps[0]
+    sign = 1.0 if settings.convention == "on_sensor" else -1.0
+    drift = make_interp_spline(STEP * np.arange(len(steps)), steps, 1)
+    return lambda wrench, noise, t: np.asarray(sign * (
+        bias + drift(t % PERIOD) - wrench @ matrix.T + deviation * noise))
 
 
 Effect = Callable[[Array, Truth], Array]
@@ -291,7 +285,7 @@ class Scenario:
                            for angles in (self.tilt, self.tilt_error))
         self._base = np.r_[0.0, 0.0, 0.0, declared.as_quat()]
         self.engine = ArmEngine(load_description("", self.arm).urdf, self.carried, error * declared)
-        self._sensor, self._first = WristSensor(self), cache(self._measured)
+        self._read, self._first = wrist_sensor(self), cache(self._measured)
         self._step = max(1, round(self.rate / TF_RATE))  # of the transforms
 
     def record(self, duration: float, begin: int = START) -> Recording:
@@ -358,7 +352,7 @@ class Scenario:
         return [JointStates(stamps, self.robot.joint_names, q,
                             truth.effort + np.array(self.effort_noise) * noise[3],
                             truth.dq + DERIVED * self.encoder_noise * noise[2]),
-                Wrenches(stamps, self.sensor_frame, self._sensor.read(wrench, noise[0], t)),
+                Wrenches(stamps, self.sensor_frame, self._read(wrench, noise[0], t)),
                 *self.robot.edges(stamps[some], q[some])]
 
     def truth(self, t: Array) -> Truth:
