@@ -29,13 +29,8 @@ class Heard(NamedTuple):
     """What messages tell."""
 
     streams: Streams
-    history: History
+    window: Window  # wrench and motion, of no bin where they are not known together
     problem: str  # why the newest robot description cannot be used; empty: it can
-
-    @property
-    def window(self) -> Window:
-        """Wrench and motion, of no bin where they are not known together."""
-        return self.history.window(self.history.end, LONGEST)
 
     def place_in_root(self, frame: str) -> np.ndarray:
         """(4, 4) from axes of a frame to those of the description's root (raises UnknownFrame)."""
@@ -106,7 +101,7 @@ class Recorder:
             if streams.restarts != restarts:
                 history = History()
             history.append(motion, stamps, streams.sign * rows)
-        return Heard(streams, history, problem)
+        return Heard(streams, history.window(history.end, LONGEST), problem)
 
     def facts(self) -> dict[str, Any]:
         """The fields of `checks.Snapshot` about wrench, joints and motion of the sensor."""
