@@ -113,9 +113,8 @@ class ArmEngine:
         for part in ("CONTACT", "LIMIT", "EQUALITY"):
             spec.option.disableflags |= getattr(mujoco.mjtDisableBit, f"mjDSBL_{part}")
         body = spec.body(SENSOR_FRAME).add_body(name="payload")
-        xx, xy, xz, yy, yz, zz = six_from_tensor(payload.inertia_com).tolist()
         body.explicitinertial, body.mass, body.ipos = True, payload.mass, payload.com
-        body.fullinertia = [xx, yy, zz, xy, xz, yz]
+        body.fullinertia = six_from_tensor(payload.inertia_com)[[0, 3, 5, 1, 2, 4]]
         body.add_site(name="mount")
         for kind in SENSED:
             spec.add_sensor(name=kind, type=getattr(mujoco.mjtSensor, f"mjSENS_{kind}"),
