@@ -4,19 +4,20 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...cli import Parser, exit_status
+from ...cli import Parser, exit_status, numbers
 from ...errors import RecordingError
 from ...extras import optional_packages
 from ...io import inputs
 from ...io.inputs import Edges, JointStates, Samples, Wrenches
 from ...settings import Settings
-from ...settings.spec import Vector, allowed_range, iter_group
+from ...settings.spec import allowed_range, iter_group
 from ..recordings import Recording
 from .cobot import Scenario, faults_of
 
@@ -123,15 +124,13 @@ def quality_of_service(latched: bool) -> interfaces.Qos:
 def parse(parser: Parser, arguments: Sequence[str]) -> tuple[Scenario, dict[str, Any]]:
     """A scenario from command-line words (without ROS arguments), and other options of a parser
     (raises InvalidSetting: an unknown option, or a value that is not allowed)."""
-    def vector(text: str) -> Vector:
-        return tuple(float(part) for part in text.split(","))
-
     options = list(iter_group(Scenario))
     for name, default, spec in options:
+        option = "--" + name.replace("_", "-")
         parser.add_argument(
-            "--" + name.replace("_", "-"), default=default, metavar="VALUE",
-            type=faults_of if name == "faults" else vector if isinstance(default, tuple) else type(
-                default),
+            option, default=default, metavar="VALUE", type=faults_of if name == "faults" else
+            partial(numbers, option, wanted="numbers") if isinstance(default, tuple) else
+            type(default),
             help=f"{spec.description} ({allowed_range(spec)}; default: %(default)s)")
     given = vars(parser.parse_args(list(arguments)))
     return Scenario(**{name: given.pop(name) for name, _, _ in options}), given
