@@ -25,7 +25,7 @@ from .recording import Rows
 # one squared standard deviation for each base parameter.
 _MOST_PULL = 0.5
 _RARE = 1e-4  # chance at which a body as described is called another one
-_EASE, _NONE = 0.1, 1e-6  # of the prior's weight, from try to try; of one that does not pull
+_EASED = tuple(0.1**k for k in range(7))  # weights of the prior to try; the last pulls at nothing
 _CLOSE = 1e-6  # of what the description allows, to which link parameters are filled in
 _USED, _EXCITED = 0.1, 0.01  # deviation of the description over that by the data
 _HALF = 0.5  # of a parameter
@@ -133,14 +133,12 @@ def fit_described(rows: Array, target: Array, limits: Limits, prior: Reference, 
     """The robot (p,) that fits whitened rows (r, p), target (r,) and a prior, one standard
     deviation a unit, best, and by how much the prior was eased: it trusts the description as far as
     the data do. count: of base parameters."""
-    def squares(phi: Array) -> float:
-        return float(np.sum((target - rows @ phi)**2))
-
-    eased, phi = 1.0, identify(rows, target, limits, prior)
-    least = squares(identify(rows, target, limits, prior.scaled(_NONE**-0.5)))
-    while squares(phi) > least + _MOST_PULL * count and eased > _NONE:
-        eased *= _EASE
+    free = identify(rows, target, limits, prior.scaled(_EASED[-1]**-0.5))
+    most = float(np.sum((target - rows @ free)**2)) + _MOST_PULL * count
+    for eased in _EASED:
         phi = identify(rows, target, limits, prior.scaled(eased**-0.5))
+        if np.sum((target - rows @ phi)**2) <= most:
+            break
     return phi, eased
 
 
@@ -164,10 +162,9 @@ def covariance_and_share(rows: Array, prior: Reference, eased: float = 1.0) -> t
 def term_sizes(rows: Rows) -> Array:
     """Standard deviations (terms,) of joint terms before any data: each may make up all of the
     torque of its joint. For joints that do not move: 1 in SI units."""
-    weights = np.broadcast_to(rows.weights, rows.effort.shape)
-    terms = rows.regressor[:, :, rows.model.inertial:]
-    columns = np.linalg.norm(terms * weights[..., None], axis=0)
-    joint, own = columns.argmax(axis=0), columns.max(axis=0)
-    torque = np.linalg.norm(rows.effort * weights, axis=0)[joint]
+    terms, weights = rows.regressor[:, :, rows.model.inertial:], np.expand_dims(rows.weights, -1)
+    own = np.linalg.norm(terms * weights, axis=(0, 1))  # each is zero but for its joint
+    torque = np.repeat(np.linalg.norm(rows.effort * rows.weights, axis=0),
+                       len(rows.model.terms.names))
     moves = own > 1e-3 * np.sqrt(len(rows.effort))
     return np.maximum(torque / np.where(moves, own, np.inf), 1.0)
