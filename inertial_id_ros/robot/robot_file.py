@@ -147,13 +147,11 @@ def _error_root(model: RobotModel, robot: IdentifiedRobot) -> Array:
     for term, like in ((VISCOUS, VISCOUS), (COULOMB, COULOMB), (OFFSET, COULOMB)):
         own, known = model.term_indices(term), model.term_indices(like)
         drift[own[:len(known)]] = FRICTION_DRIFT * np.abs(robot.phi[known[:len(own)]])
-    covariance = np.zeros((size + joints, size + joints))
-    covariance[:size, :size] = robot.covariance + np.diag(drift**2)
+    spread, across = np.zeros((joints, joints)), np.zeros((size, joints))
     if robot.currents is not None and robot.currents.follow is not None:
         spread = robot.currents.spread
         across = -robot.currents.follow @ spread
-        covariance[:size, size:], covariance[size:, :size] = across, across.T
-        covariance[size:, size:] = spread
+    covariance = np.block([[robot.covariance + np.diag(drift**2), across], [across.T, spread]])
     sd = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     values, vectors = np.linalg.eigh(covariance / np.outer(sd, sd))
     return np.asarray(sd[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
