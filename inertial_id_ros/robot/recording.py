@@ -132,13 +132,12 @@ class RowFilter:
         middles, begin, size = middles[good], begin[good], (end - begin)[good]
         row = np.repeat(np.arange(len(size)), size)
         column = np.arange(len(row)) + (begin - np.cumsum(size) + size)[row]
-        off = (self.number[column] - middles[row]) / (half + 1)
-        weights = count[column] * np.cos(0.5 * np.pi * off) ** 2
+        kernel = np.cos(0.5 * np.pi * (np.arange(-half, half + 1) / (half + 1))) ** 2
+        weights = count[column] * kernel[self.number[column] - middles[row] + half]
         self.weights = sparse.csr_array((weights / np.bincount(row, weights)[row], (row, column)),
                                       (len(middles), len(self.number)))
         self.low_pass, self.half = low_pass, (half + 1) * BIN
         self.time = (middles + 0.5) * BIN
-        kernel = np.cos(0.5 * np.pi * np.arange(-half, half + 1) / (half + 1)) ** 2
         self._alike = max(float(np.sum(kernel) ** 2 / np.sum(kernel**2)) / step, 1.0)
         self.effort = self.weights @ effort
         self.effort_rate = self.weights @ np.gradient(effort, BIN * self.number, axis=0)
