@@ -47,7 +47,7 @@ class TorqueStreams(Streams):
         """
         if urdf == self.urdf:
             return
-        load, chain = TorqueLoad(self.robot, urdf, self.frame), chain_of(urdf, self.frame)
+        chain, load = chain_of(urdf, self.frame), TorqueLoad(self.robot, urdf, self.frame)
         super().set_robot_description(urdf)
         self.load, self.chain = load, chain
         if self.robot.currents is None:

@@ -18,7 +18,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidModel, UnknownFrame
+from ..errors import InvalidModel
 from ..inertia import Array, phi_from_pinocchio
 from ..motion.robot import parse_urdf
 
@@ -143,15 +143,11 @@ class RobotModel:
 
     def carrier(self, link: str) -> tuple[slice, pin.SE3]:
         """Where in phi the body is that carries a link, and the pose of the link in its frame
-        (raises UnknownFrame; InvalidModel: no joint moves it)."""
-        body = self.links.get(link)
-        if body is None:
-            raise UnknownFrame(f"the robot description has no link '{link}', in which the payload "
-                               "is to be given (wrench.sensor_frame)")
-        if body < 0:
+        (raises InvalidModel: no joint moves it)."""
+        if self.links[link] < 0:
             raise InvalidModel(f"no joint moves '{link}' (wrench.sensor_frame)")
         frame = self._model.getFrameId(link, pin.FrameType.BODY)
-        return self.body_slice(body), self._model.frames[frame].placement
+        return self.body_slice(self.links[link]), self._model.frames[frame].placement
 
     @property
     def nominal(self) -> Array:
