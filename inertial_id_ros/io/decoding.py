@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..inertia import PARAMETER_NAMES, Array
-from ..samples.ring import SECOND
 from . import inputs
 from .inputs import Edges, InputTopic, JointStates, Samples, StatedPayload, Wrenches
 
-START = 4
+START, SECOND = 4, 1_000_000_000  # bytes of encapsulation; ns
 PAYLOAD = ("mass", "cog.x", "cog.y", "cog.z")
 ENTRIES = PARAMETER_NAMES[4:]
 INERTIA = tuple(f"inertia.{entry}" for entry in ENTRIES)

@@ -106,7 +106,7 @@ class TorqueLoad:
         friction: (j,) Coulomb friction; typical: (j,) torque by its errors in random motion [N m].
         in_proportion: (j, e) errors per torque of each joint.
 
-    Raises InvalidModel: another description, or no moving body carries the frame, one of its links."""
+    Raises InvalidModel: another description, or no moving body carries the frame (a link)."""
 
     def __init__(self, robot: IdentifiedRobot, urdf: str, frame: str) -> None:
         self.robot, self.model = robot, robot.model(urdf)
