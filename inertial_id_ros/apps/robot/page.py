@@ -25,8 +25,15 @@ _SECONDS = 12.0  # of torque that are shown, in which single motions can be told
 
 def robot_sections(result: RobotResult) -> list[Section]:
     """What terminal and page show of an identified robot: torque and prediction error of every
-    joint; bodies, amber where the description says it, not the data; terms of every joint."""
+    joint, notes, tilt and delay, gains; bodies, amber where the description says it, not the data;
+    terms of every joint."""
     model, fit, found, held = result.fit.model, result.fit, result.prediction, result.validation
+    lean = np.degrees(np.arcsin(model.gravity[:2] / np.linalg.norm(model.gravity)))
+    lean = np.round(lean, 2) + 0.0  # no -0.00
+    gains = [] if result.drives is None else ["gains of the drives, N m/A: " + ", ".join(
+        f"{name} {interval(gain, CONFIDENCE_95 * gain * spread, True)}" for name, gain, spread in
+        zip(model.joint_names, result.drives.gain, np.sqrt(np.diag(result.drives.spread)),
+            strict=True))]
     torques = [(name, f"{found.torque[j]:.3f}", f"{found.error[j]:.4f}",
                 f"{two_digits(100.0 * found.shares[j])} %",
                 "" if held is None else f"{two_digits(100.0 * held.shares[j])} %")
@@ -48,7 +55,12 @@ def robot_sections(result: RobotResult) -> list[Section]:
         Section("Before and after", "held-out", [
             Table("Torque, rms [N m]", ("joint", "measured", "error", "share", "share held back"),
                   torques), "Held back: motion that the robot was not identified from.",
-            *_summary(result)]),
+            f"torque error {found.relative:.2%} of the torque" + (
+                "" if held is None else f"; {held.relative:.2%} on motion that was held back"),
+            *(f"note: {note}" for note in (*result.notes, *_unexplained(found, model))),
+            f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts "
+            f"{1e3 * result.delay:.1f} ms late", *gains,
+            f"physically consistent bodies: {np.sum(result.consistent)} of {len(model.bodies)}"]),
         Section("Bodies", "bodies", [
             Table("Bodies, with 95 % intervals", ("body", *units), bodies),
             "In the frame of each link, inertia about the centre of mass. Amber on the page: what "
@@ -56,23 +68,6 @@ def robot_sections(result: RobotResult) -> list[Section]:
         Section("Joints", "joints", [
             Table("Joints, with 95 % intervals", ("joint", *model.terms.names),
                   list(zip(model.joint_names, *columns, strict=True)))])]
-
-
-def _summary(result: RobotResult) -> list[str]:
-    """Sentences about the result: torque error, notes, tilt and delay, gains, bodies."""
-    model, held, drives = result.fit.model, result.validation, result.drives
-    lean = np.degrees(np.arcsin(model.gravity[:2] / np.linalg.norm(model.gravity)))
-    lean = np.round(lean, 2) + 0.0  # no -0.00
-    gains = [] if drives is None else ["gains of the drives, N m/A: " + ", ".join(
-        f"{name} {interval(gain, CONFIDENCE_95 * gain * spread, True)}" for name, gain, spread in
-        zip(model.joint_names, drives.gain, np.sqrt(np.diag(drives.spread)), strict=True))]
-    return [
-        f"torque error {result.prediction.relative:.2%} of the torque" + (
-            "" if held is None else f"; {held.relative:.2%} on motion that was held back"),
-        *(f"note: {note}" for note in (*result.notes, *_unexplained(result.prediction, model))),
-        f"tilt of gravity {lean[0]:.2f}, {lean[1]:.2f} deg; efforts {1e3 * result.delay:.1f} ms "
-        "late", *gains,
-        f"physically consistent bodies: {np.sum(result.consistent)} of {len(model.bodies)}"]
 
 
 def _unexplained(prediction: Prediction, model: RobotModel) -> list[str]:
