@@ -4,24 +4,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from ...estimate import Estimate, Outcome
 from ...identify.beliefs import Basis, named_beliefs
-from ...identify.estimate import estimate
 from ...identify.identifier import BATCH, Identifier
+from ...identify.rests import estimate_at_rest
 from ...io.inputs import split_by_time
 from ...kinds import Finding, made, sort_findings, withdraw_doubted
 from ...motion.robot import read_description
 from ...settings import Settings
-from ..recordings import Recording, StatedPayload, bags, fitting_poses, hold_poses, tables
-from ..report.results import (
-    Identification,
-    Snapshot,
-    prediction_at_rest,
-    prediction_of,
-    rms_lengths,
-)
+from ..recordings import Recording, StatedPayload, bags, tables
+from ..report.results import Identification, Snapshot, prediction_at_rest, prediction_of
 
 UNUSED = 1.0  # s of a recording; more than that is worth a note
 
@@ -39,16 +31,9 @@ def identify_recording(path: Path, settings: Settings, columns: tables.Columns |
 def _identify_rests(recording: Recording, settings: Settings) -> Identification:
     """What poses at rest tell (raises InertialIdError)."""
     (turn, load), sign = recording.poses_at_rest(), settings.wrench.sign
-    usual = np.hypot(settings.wrench.noise, settings.wrench.accuracy)
-    fits, left = fitting_poses(turn, sign * load.rows, usual)
-    window = hold_poses(int(load.stamps[0]), turn, sign * load.rows, fits)
     basis = Basis(settings, named_beliefs(settings), load.frame_id)
-    said = estimate(window, int(window.motion.number[-1]) + 1, basis)
-    given = list(said.findings)
-    if not fits.all():
-        (force, torque), rows = rms_lengths(left[~fits]), (np.flatnonzero(~fits) + 1).tolist()
-        given.append(("pose_misfit", {"rows": f"{rows}", "force": force, "torque": torque}))
-    findings = sort_findings(made(*each) for each in given)
+    said = estimate_at_rest(int(load.stamps[0]), turn, sign * load.rows, basis)
+    findings = sort_findings(made(*given) for given in said.findings)
     outcome, tool = withdraw_doubted(said.outcome, findings), basis.beliefs.tool
     notes = recording.notes
     if settings.buffer.window != Settings().buffer.window:

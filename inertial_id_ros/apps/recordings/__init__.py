@@ -14,14 +14,9 @@ from ...errors import InertialIdError, RecordingError
 from ...inertia import Array
 from ...io.inputs import Edges, JointStates, Samples, StatedPayload, Wrenches
 from ...kinds import Finding
-from ...model.history import Window
-from ...model.newton_euler import GRAVITY, weight_columns
-from ...motion.motion import BIN_NS, SECOND, Motion
 
 Kind = TypeVar("Kind")
 START = 1_700_000_000 * 10**9  # ns: first stamp where there is none; never 0, "no stamp" in ROS
-PERIOD, HELD = SECOND // BIN_NS, 90  # bins of a pose at rest, and those of them that count
-OFF = 4.0  # times the median; of one pose by chance in 1e6, were they Gaussian
 
 
 @dataclass(frozen=True)
@@ -62,40 +57,6 @@ class Recording:
         """Rotations (n, 3, 3) of the sensor in poses at rest, and their mean wrenches."""
         (poses,), (load,) = self.of_kind(Edges), self.of_kind(Wrenches)
         return Rotation.from_quat(poses.rows[:, 3:]).as_matrix(), load
-
-
-def hold_poses(begin: int, turn: Array, wrench: Array, fits: np.ndarray) -> Window:
-    """A window from a stamp [ns] on, in which poses (n, 3, 3) and their wrenches (n, 6), W + bias,
-    are held for most of a second each, so that all that is known of sensors and set-ups counts as
-    for any motion; fits: (n,) True for those that are used."""
-    number = np.arange(len(turn) * PERIOD - PERIOD + HELD)
-    which, still = number // PERIOD, np.zeros((len(number), 3))
-    used = fits[which] & (number % PERIOD < HELD)
-    return Window(
-        Motion(begin // BIN_NS + number, turn[which], still, still, still, still,
-               np.empty((len(number), 0, 3, 3)), np.empty((len(number), 0, 6))),
-        used, wrench[which], 1.0 * used, rests=True)
-
-
-def fitting_poses(turn: Array, wrench: Array, usual: Array) -> tuple[np.ndarray, Array]:
-    """True (n,) for poses at rest (n, 3, 3) whose wrenches (n, 6), W + bias, fit those of the
-    others, and what mass, first moment and bias of these leave (n, 6).
-
-    The worst is left out, one after the other, while it is `OFF` times as far off as half of them.
-    Where these are more than a quarter, something else is wrong, and every pose is used.
-
-    Args:
-        usual: (2,) deviations of a force and of a torque that are usual [N, N m].
-    """
-    A = np.concatenate([weight_columns(-GRAVITY @ turn), np.tile(np.eye(6), (len(turn), 1, 1))], 2)
-    fits = np.ones(len(turn), dtype=bool)
-    while True:
-        left = wrench - A @ np.linalg.lstsq(A[fits].reshape(-1, 10), wrench[fits].ravel())[0]
-        size = np.linalg.norm(left.reshape(-1, 2, 3), axis=2)
-        off = (size / np.maximum(np.median(size[fits], axis=0), usual)).max(axis=1) * fits
-        if off.max() < OFF or (~fits).sum() > len(fits) // 4:
-            return fits | ((~fits).sum() > len(fits) // 4), left
-        fits[off.argmax()] = False
 
 
 @contextmanager
