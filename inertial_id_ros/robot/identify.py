@@ -176,20 +176,20 @@ def check_motion(model: RobotModel, filtered: RowFilter) -> list[str]:
                             "pose tell nothing of the bodies")
     # The sine of an angle shows its unit, whatever masses and gains are; and bodies without weight
     # would explain efforts without gravity.
-    some = filtered.thinned()
-    error, _ = follow(model, some)
-    mistakes: list[tuple[str, RobotModel, dict[str, Any]]] = [
-        ("the positions are in degrees; they must be in rad", model,
-         {"unit": np.where(model.slides, 1.0, np.pi / 180.0)}),
-        ("the positions are in millimetres; they must be in m", model,
-         {"unit": np.where(model.slides, 1e-3, 1.0)}),
-        ("the efforts hold no gravity; record what the joints bear in all, with gravity",
-         model.with_gravity(np.zeros(3)), {}),
-        *((f"'{one}' and '{two}' are named as each other", model,
-           {"order": [{i: k, k: i}.get(j, j) for j in range(model.nv)]})
-          for (i, one), (k, two) in combinations(enumerate(model.joint_names), 2))]
-    for why, other, change in mistakes:
-        if np.log(error).sum() - np.log(follow(other, some, **change)[0]).sum() > _BETTER:
+    mistakes: dict[str, dict[str, Any]] = {
+        "the positions are in degrees; they must be in rad": {
+            "unit": np.where(model.slides, 1.0, np.pi / 180.0)},
+        "the positions are in millimetres; they must be in m": {
+            "unit": np.where(model.slides, 1e-3, 1.0)},
+        "the efforts hold no gravity; record what the joints bear in all, with gravity": {
+            "model": model.with_gravity(np.zeros(3))},
+        **{f"'{one}' and '{two}' are named as each other": {
+            "order": [{i: k, k: i}.get(j, j) for j in range(model.nv)]}
+           for (i, one), (k, two) in combinations(enumerate(model.joint_names), 2)}}
+    error = np.log(follow(model, filtered)[0]).sum()
+    for why, change in mistakes.items():
+        other, _ = follow(**{"model": model, "filtered": filtered, **change})
+        if error - np.log(other).sum() > _BETTER:
             raise InvalidData(f"{why}: so the efforts follow the robot description far better")
     steps = np.minimum(np.diff(filtered.number, append=filtered.number[-1] + 1), PAUSE)
     moved = float(steps[np.abs(filtered.motion[1]).max(axis=1) > _SPEED].sum()) * BIN

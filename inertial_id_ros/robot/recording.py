@@ -6,7 +6,6 @@ over 10 ms; then the same Hann low-pass on the regressor and on the efforts, whi
 """
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +24,6 @@ from .model import RobotModel
 LOW_PASS = 0.4  # s
 _LARGEST = 1e9  # of positions and efforts: no robot has more
 PAUSE = 20  # bins between two of a slow topic at most; longer is a break
-
-_FEW = 8  # bins of a row that show its motion
 
 Regressor = Callable[[Array, Array, Array], Array]
 
@@ -146,14 +143,6 @@ class RowFilter:
         """Low-passed rows (r, joints, p) of a regressor (n, joints, p) of the motion."""
         rows = regressor(*self.motion)
         return np.reshape(self.weights @ rows.reshape(len(rows), -1), (-1, *rows.shape[1:]))
-
-    def thinned(self) -> "RowFilter":
-        """The same rows as means of the motion in fewer bins, of which each has at least a few."""
-        new, step = copy(self), max(int(np.diff(self.weights.indptr).min()) // _FEW, 1)
-        mean = self.weights[:, ::step]
-        new.weights = mean.multiply(1.0 / mean.sum(axis=1)[:, None]).tocsr()
-        new.motion, new.number = self.motion[:, ::step], self.number[::step]
-        return new
 
     def rows(self, model: RobotModel) -> Rows:
         """Low-passed rows of a model."""
