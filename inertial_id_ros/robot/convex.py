@@ -94,9 +94,8 @@ def link_limits(body: cp.Expression, link: str, given: Any, like: Array) -> list
     if "box" in bounds:  # 004 eq. 26
         low, high = bounds["box"]
         require(np.all(low < high), link, bounds, "the first corner of box below the second [m]")
-        rows = np.concatenate([_UNITS[1:4] - np.outer(low, _UNITS[0]),
-                               np.outer(high, _UNITS[0]) - _UNITS[1:4]])
-        out.append((rows / np.tile(high - low, 2)[:, None]) @ body)
+        inside = cp.hstack([body[1:4] - low * body[0], high * body[0] - body[1:4]])
+        out.append(inside / np.tile(high - low, 2))
     if "com_ellipsoid" in bounds:  # 003 eq. 22
         off = cp.reshape(_ball(bounds["com_ellipsoid"], link)[[3, 7, 11]] @ body, (3, 1), order="C")
         out.append(cp.bmat([[body[0] * np.eye(1), off.T], [off, body[0] * np.eye(3)]]))
@@ -106,7 +105,7 @@ def link_limits(body: cp.Expression, link: str, given: Any, like: Array) -> list
               for ball in balls[1:]]
     for part, ball in zip([body - sum(others), *others], balls, strict=False):
         out += [cp.reshape(ball @ part, (4, 4), order="C"),  # tr(J Q) >= 0 (003 eq. 23)
-                cp.reshape((ball[15] - ball[[0, 5, 10]].sum(axis=0)) @ part, (1,), order="C")]
+                (ball[15:] - ball[[0, 5, 10]].sum(axis=0)) @ part]
     out = [each / like[0] for each in out]
     if "near_design" in bounds:  # the Schur complement of |difference| <= distance (as 004 eq. 54)
         distance = float(bounds["near_design"])
@@ -262,7 +261,7 @@ def check_feasibility(base: Array, beta: Array, limits: Limits, ref: Reference
     expressions = limits(start + size * null @ x)
     shifted = [(each - size * t * (np.eye(each.shape[0]) if each.ndim == 2 else 1.0)) / size
                for each in expressions]
-    constraints = solve(cp.Minimize(-t), [*shifted, cp.reshape(1.0 / size - t, (1,), order="C")])
+    constraints = solve(cp.Minimize(-t), [*shifted, 1.0 / size - t])
     margin = min(size * float(np.asarray(t.value)), 1.0)
     witness = start + size * null @ np.asarray(x.value)
     if margin >= 0.0:

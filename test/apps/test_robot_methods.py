@@ -131,9 +131,9 @@ def entries(*combinations: str) -> dict[str, Any]:
     (entries("m(a)"), {"links": {"a": {"weight": 3}}}),
     (entries("m(a)"), {"links": {"a": {"mass": [2, 1]}}}),
     (entries("m(a)"), {"links": {"a": {"box": [[0, 0, 0], [1, 1, 0]]}}}),
-    (entries("m(a)"), {"links": {"a": {"ellipsoids": [
-        {"center": [0, 0, 0], "half_axes": [1, -1, 1]}]}}}),
+    (entries("m(a)"), {"links": {"a": {"ellipsoids": [{"half_axes": [1, -1, 1]}]}}}),
     (entries("m(a)"), {"links": {"a": {"near_design": "much"}}}),
+    (entries("m(a)"), {"links": {"a": {"ellipsoids": 3}}}),
     (entries("m(a)"), {"masses": [{"max": float("nan")}]})])
 def test_a_mistake_is_refused_with_one_message(given: Any, known: dict[str, Any]) -> None:
     with pytest.raises(InertialIdError) as refused:
