@@ -23,7 +23,6 @@ from ..inertia import Array, is_consistent, phi_from_body
 from .model import BODY_SIZE, RobotModel, body_slices
 from .recording import Rows
 
-DEFAULT_MASS = 1.0  # kg, of a body the description says nothing about
 _SMALLEST = 1e-6  # of a joint's torque: what the model leaves at least
 _LEAST = 1e-3  # weight of a row before friction is known
 _LEAST_FREE = 0.1  # part of the rows that a fit leaves free at least
@@ -63,8 +62,7 @@ def description_reference(model: RobotModel) -> Reference:
     phi = model.nominal
     for body in model.split(phi):  # views
         if not is_consistent(body):
-            mass, centre = (body[0], body[1:4] / body[0]) if body[0] > 0.0 else (
-                DEFAULT_MASS, np.zeros(3))
+            mass, centre = (body[0], body[1:4] / body[0]) if body[0] > 0.0 else (1.0, np.zeros(3))
             body[:] = phi_from_body(mass, centre, 2.0 * mass * DEFAULT_RADIUS**2 * np.eye(3))
     return make_reference(phi, len(model.bodies))
 
