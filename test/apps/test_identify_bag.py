@@ -269,7 +269,7 @@ def test_identify_bag_and_identify_robot_read_efforts_from_a_bag_that_has_them(t
     status, tree = run(tmp_path, path, *words, "--report", tmp_path)
     assert status == OK and tree["frame_id"] == FRAME
     assert tree["mass"] == pytest.approx(2.0, rel=0.03)
-    assert identify_robot([str(path), "--quiet", "--set", "hold_back=0", "--set", "align=false",
+    assert identify_robot([str(path), "--set", "hold_back=0", "--set", "align=false",
                            "--set", "coulomb_velocity=0.003"]) == 0
     path = bag(tmp_path / "without", loaded(1.0, 0, 0.5), efforts=False)
     assert main([str(path), *words]) == NO_ESTIMATE and identify_robot([str(path)]) == USER_ERROR

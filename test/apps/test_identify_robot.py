@@ -44,7 +44,7 @@ def folder(recorded: JointStates, tmp_path_factory: pytest.TempPathFactory) -> P
     out = tmp_path_factory.mktemp("robot")
     (out / "arm.urdf").write_text(DESCRIPTION)
     path = save_table(out / "free.npz", recorded)
-    assert main([str(path), "--urdf", str(out / "arm.urdf"), "--quiet",
+    assert main([str(path), "--urdf", str(out / "arm.urdf"),
                  "--write-urdf", str(out / "found.urdf"), "--write-robot",
                  str(out / "found.robot"), "--json", str(out / "found.json")]) == 0
     return out
@@ -61,8 +61,8 @@ def test_efforts_of_joints_that_are_named_are_turned(
     said = capsys.readouterr()
     assert all(name in said.err for name in turned) and NAMES[0] not in said.err
     assert "kg" not in said.out  # no numbers of a robot that explains nothing
-    assert main([*words, "--quiet", "--effort-sign", "elbow"]) == 2
-    assert main([*words, "--quiet", "--effort-sign", ",".join(turned), "--json",
+    assert main([*words, "--effort-sign", "elbow"]) == 2
+    assert main([*words, "--effort-sign", ",".join(turned), "--json",
                  str(tmp_path / "a.json")]) == 0
     got, want = (json.loads(path.read_text())["error_rms"]
                  for path in (tmp_path / "a.json", folder / "found.json"))
@@ -84,7 +84,7 @@ def test_the_written_description_holds_the_friction_that_mujoco_had(
     """MuJoCo reads the URDF itself. The arm has no offsets and no tilt, which a URDF cannot hold;
     they are not asked for, or they would take their share of the gravity torques. All else is as
     it was, byte for byte."""
-    assert main([str(folder / "free.npz"), "--urdf", str(folder / "arm.urdf"), "--quiet",
+    assert main([str(folder / "free.npz"), "--urdf", str(folder / "arm.urdf"),
                  "--set", "align=false", "--terms", "viscous,coulomb",
                  "--write-urdf", str(tmp_path / "found.urdf")]) == 0
     tree = ElementTree.parse(tmp_path / "found.urdf")
@@ -119,7 +119,7 @@ def test_the_report_holds_the_numbers_of_the_result_and_its_verdict(
     roots, tables = [], dict[str, list[list[str]]]()
     for name, effort, tone in (("a.npz", recorded.efforts, "good"), ("a.npz-2", noise, "fair")):
         path = save_table(folder / "a.npz", recorded._replace(efforts=effort))
-        main([str(path), "--urdf", str(folder / "arm.urdf"), "--quiet",
+        main([str(path), "--urdf", str(folder / "arm.urdf"),
               "--set", "align=false", "--set", "coulomb_velocity=0.01",
               "--report", str(folder / "pages"), "--json", str(folder / f"{name}.json")])
         page = (folder / "pages" / f"{name}.html").read_text(encoding="utf-8").split("\n", 1)[1]

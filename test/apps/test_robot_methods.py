@@ -43,7 +43,7 @@ def check(folder: Path, given: dict[str, Any], known: dict[str, Any]) -> tuple[i
     (folder / "given.yaml").write_text(yaml.safe_dump(given))
     (folder / "known.yaml").write_text(yaml.safe_dump(known))
     status = main(["--check-feasibility", str(folder / "given.yaml"), "--constraints",
-                   str(folder / "known.yaml"), "--json", str(folder / "out.json"), "--quiet"])
+                   str(folder / "known.yaml"), "--json", str(folder / "out.json")])
     return status, json.loads((folder / "out.json").read_text())
 
 
@@ -166,7 +166,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def identify(folder: Path, out: Path, *words: str) -> dict[str, Any]:
     """The JSON of a run in the folder."""
     given = [str(folder / w) if w.endswith(".npz") else w for w in words]
-    assert main([*given, "--urdf", str(folder / "arm.urdf"), "--quiet", "--json", str(out)]) == 0
+    assert main([*given, "--urdf", str(folder / "arm.urdf"), "--json", str(out)]) == 0
     tree: dict[str, Any] = json.loads(out.read_text())
     return tree
 
@@ -205,7 +205,7 @@ def test_what_identify_robot_writes_is_feasible(recorded: dict[str, Any], tmp_pa
     (tmp_path / "arm.urdf").write_text(recorded["urdf"])
     path = save_table(tmp_path / "free.npz", *recorded["recorded"])
     for method in METHODS:
-        assert main([str(path), "--urdf", str(tmp_path / "arm.urdf"), "--quiet",
+        assert main([str(path), "--urdf", str(tmp_path / "arm.urdf"),
                      "--terms", "viscous,coulomb,offset", "--method", method, "--json",
                      str(tmp_path / "found.json")]) == 0
         found = json.loads((tmp_path / "found.json").read_text())

@@ -4,11 +4,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from scipy.spatial.transform import Rotation
+
 from ...estimate import Estimate, Outcome
 from ...identify.beliefs import Basis, named_beliefs
 from ...identify.identifier import BATCH, Identifier
 from ...identify.rests import estimate_at_rest
-from ...io.inputs import split_by_time
+from ...io.inputs import Edges, Wrenches, split_by_time
 from ...kinds import Finding, made, sort_findings, withdraw_doubted
 from ...motion.robot import read_description
 from ...settings import Settings
@@ -30,7 +32,8 @@ def identify_recording(path: Path, settings: Settings, columns: tables.Columns |
 
 def _identify_rests(recording: Recording, settings: Settings) -> Identification:
     """What poses at rest tell (raises InertialIdError)."""
-    (turn, load), sign = recording.poses_at_rest(), settings.wrench.sign
+    (poses,), (load,) = recording.of_kind(Edges), recording.of_kind(Wrenches)
+    turn, sign = Rotation.from_quat(poses.rows[:, 3:]).as_matrix(), settings.wrench.sign
     basis = Basis(settings, named_beliefs(settings), load.frame_id)
     said = estimate_at_rest(int(load.stamps[0]), turn, sign * load.rows, basis)
     findings = sort_findings(made(*given) for given in said.findings)

@@ -8,11 +8,9 @@ from itertools import chain
 from typing import TypeVar
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ...errors import InertialIdError, RecordingError
-from ...inertia import Array
-from ...io.inputs import Edges, JointStates, Samples, StatedPayload, Wrenches
+from ...io.inputs import Edges, JointStates, Samples, StatedPayload
 from ...kinds import Finding
 
 Kind = TypeVar("Kind")
@@ -52,11 +50,6 @@ class Recording:
                 if values is not None and values.shape[1] == len(block.names):
                     row[begin:end, [names.index(name) for name in block.names]] = values
         return JointStates(stamps, names, *rows)
-
-    def poses_at_rest(self) -> tuple[Array, Wrenches]:
-        """Rotations (n, 3, 3) of the sensor in poses at rest, and their mean wrenches."""
-        (poses,), (load,) = self.of_kind(Edges), self.of_kind(Wrenches)
-        return Rotation.from_quat(poses.rows[:, 3:]).as_matrix(), load
 
 
 @contextmanager

@@ -74,7 +74,6 @@ def make_parser() -> argparse.ArgumentParser:
         "links (default: %(default)s)")
     add("--set", metavar="NAME=VALUE", action="append", default=[], dest="settings",
         help="; ".join(map(": ".join, _SETTINGS.items())))
-    add("--quiet", action="store_true", help="print nothing but errors")
     return parser
 
 
@@ -102,8 +101,7 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
     for path in paths:
         read[path] = recording = read_recording(path, args.columns, topic, bool(urdf))
         urdf = urdf or recording.description
-        said = (*recording.notes, *(finding.text for finding in recording.findings))
-        for note in () if args.quiet else said:
+        for note in (*recording.notes, *(finding.text for finding in recording.findings)):
             print(f"note: {printable(note)}")
     if not urdf:
         raise InvalidModel("neither the recording nor --urdf gives a robot description")
@@ -121,9 +119,8 @@ def run(args: argparse.Namespace, words: Sequence[str] = ()) -> int:
         save_robot(robot_out, result.robot)
     if json_out is not None:
         files.write_json(json_out, result_json(result, title))
-    if not args.quiet:
-        print_report(title, robot_sections(result), diagnose(result))
-        files.print_written(*outputs)
+    print_report(title, robot_sections(result), diagnose(result))
+    files.print_written(*outputs)
     return OK
 
 
@@ -144,10 +141,9 @@ def _check_feasibility(args: argparse.Namespace) -> int:
     found = check_base_parameters(args.check_feasibility, args.constraints)
     if args.json:
         files.write_json(args.json, found)
-    if not args.quiet:
-        print("feasible: margin {margin:.3g}".format(**found) if found["feasible"] else
-              "infeasible: certificate {certificate:.3g}; nearest feasible base parameters at a "
-              "distance of {distance:.4g}:".format(**found))
-        for each in found["base_parameters"]:
-            print("  {value:12.6g} {nearest:12.6g}".format(**each), printable(each["combination"]))
+    print("feasible: margin {margin:.3g}".format(**found) if found["feasible"] else
+          "infeasible: certificate {certificate:.3g}; nearest feasible base parameters at a "
+          "distance of {distance:.4g}:".format(**found))
+    for each in found["base_parameters"]:
+        print("  {value:12.6g} {nearest:12.6g}".format(**each), printable(each["combination"]))
     return OK if found["feasible"] else NO_ESTIMATE
