@@ -113,13 +113,11 @@ def check_base_parameters(given: Mapping[str, Any], constraints: Mapping[str, An
     """See `robot.check_base_parameters`."""
     listed = given.get("base_parameters") if isinstance(given, Mapping) else None
     convex.require(isinstance(listed, list) and listed, "'base_parameters'", listed, "a list")
-    items = [convex.entries(each, f"base_parameters[{k}]", combination=None, value=(), sigma=None,
-                            excited=None)
-             for k, each in enumerate(listed or ())]
-    for item in items:
-        convex.require("value" in item, "a value", None, "a finite number")
-    beta = np.array([item["value"] for item in items])
-    texts = [str(item.get("combination", "")) for item in items]
+    items = [convex.entries(each, f"base_parameters[{k}]", combination=str, value=(), sigma=object,
+                            excited=object) for k, each in enumerate(listed or ())]
+    beta = np.array([item.get("value", np.nan) for item in items])
+    convex.require(np.isfinite(beta).all(), "a value", None, "a finite number")
+    texts = [item.get("combination", "") for item in items]
     names, matrix, bodies = _combinations(texts)
     phi = np.zeros(len(names))
     phi[:BODY_SIZE * bodies] = np.tile(phi_from_body(1.0, np.zeros(3), np.eye(3)), bodies)

@@ -85,8 +85,8 @@ def link_limits(body: cp.Expression, link: str, given: Any, like: Array) -> list
     """What is known of one link, in units of the mass of a body like it (10,): a mass, a box or an
     ellipsoid for the centre of mass, ellipsoids for all mass, and nearness to the design `like`
     (raises InvalidSetting: a bound that does not exist, or is out of range)."""
-    bounds = entries(given, link, mass=(2,), box=(2, 3), com_ellipsoid=None, ellipsoids=None,
-                     near_design=())
+    bounds = entries(given, link, mass=(2,), box=(2, 3), com_ellipsoid=Mapping,
+                     ellipsoids=Sequence, near_design=())
     out: list[cp.Expression] = []
     if "mass" in bounds:
         low, high = bounds["mass"]
@@ -138,11 +138,9 @@ def robot_limits(names: Sequence[str], like: Reference,
         like: robot of about the right size, and the design of `near_design`.
         constraints: as of a file: links, by name; masses, sums of them; form, one of `FORMS`.
     """
-    known = entries(constraints or {}, "constraints", links=None, masses=None, form=None)
+    known = entries(constraints or {}, "constraints", links=Mapping, masses=Sequence, form=str)
     links, sums, form = known.get("links", {}), known.get("masses", ()), known.get("form", "pseudo")
     require(form in FORMS, "form", form, " or ".join(FORMS))
-    require(isinstance(links, Mapping), "links", links, "a mapping by link")
-    require(isinstance(sums, list | tuple), "masses", sums, "a list")
     terms, owners = zip(*(name[:-1].split("(", 1) for name in names), strict=True)
     bodies = owners[:terms.count(BODY_TERMS[0]) * BODY_SIZE:BODY_SIZE]
     places = dict(zip(bodies, body_slices(len(bodies)), strict=True))
@@ -156,7 +154,7 @@ def robot_limits(names: Sequence[str], like: Reference,
         out = [consistent(phi[where], like.phi[where], form, margin) for where in places.values()]
         out += [phi[signed]] if signed else []
         for k, each in enumerate(sums):
-            bound = entries(each, f"masses[{k}]", links=None, min=(), max=())
+            bound = entries(each, f"masses[{k}]", links=Sequence, min=(), max=())
             masses = [place(link).start for link in bound.get("links") or bodies]
             out.append(mass_between(
                 phi[masses], float(bound.get("min", 0.0)), float(bound.get("max", np.inf)),
@@ -175,17 +173,23 @@ def require(is_good: Any, what: str, given: Any, wanted: str) -> None:
         raise InvalidSetting(f"{what} is {given}; needed: {wanted}")
 
 
-def entries(given: Any, what: str, **shapes: tuple[int, ...] | None) -> dict[str, Any]:
-    """What a user wrote as a mapping, without its empty values (raises InvalidSetting: another key
-    or shape; `what` names it). Each allowed key has the shape of its finite numbers, () for one;
-    None leaves its value as it is."""
+def entries(given: Any, what: str, **shapes: tuple[int, ...] | type) -> dict[str, Any]:
+    """What a user wrote as a mapping, without its empty values (raises InvalidSetting: another key,
+    shape or type; `what` names it). Each allowed key has the shape of its finite numbers, () for
+    one, or a type."""
     require(isinstance(given, Mapping) and set(given) <= set(shapes), what, given,
             "a mapping of " + ", ".join(shapes))
+    out = {key: value for key, value in given.items() if value is not None}
     try:
-        return {key: value if shapes[key] is None else numbers(given, key, *(shapes[key] or ()))
-                for key, value in given.items() if value is not None}
+        for key, value in out.items():
+            kind = shapes[key]
+            if isinstance(kind, tuple):
+                out[key] = numbers(out, key, *kind)
+            elif not isinstance(value, kind):
+                raise DamagedFile(f"its '{key}' is no {kind.__name__.lower()}")
     except DamagedFile as error:
         raise InvalidSetting(f"{what} is {given}: {error}") from error
+    return out
 
 
 # ---- the nearest robot ---------------------------------------------------------------------------
