@@ -19,7 +19,7 @@ from ..inertia import Array, phi_from_body
 from ..model.problem import triangle
 from . import convex
 from .least_squares import Reference, make_reference
-from .model import BODY_SIZE, BODY_TERMS, NOT_NEGATIVE, OFFSET, RobotModel
+from .model import BODY_TERMS, NOT_NEGATIVE, OFFSET, RobotModel
 from .recording import Rows
 
 # A column this much smaller than the largest is rounding noise; normalised, it would look new.
@@ -119,9 +119,8 @@ def check_base_parameters(given: Mapping[str, Any], constraints: Mapping[str, An
     convex.require(np.isfinite(beta).all(), "a value", None, "a finite number")
     texts = [item.get("combination", "") for item in items]
     names, matrix, bodies = _combinations(texts)
-    phi = np.zeros(len(names))
-    phi[:BODY_SIZE * bodies] = np.tile(phi_from_body(1.0, np.zeros(3), np.eye(3)), bodies)
-    scale = make_reference(phi, bodies)
+    phi = np.tile(phi_from_body(1.0, np.zeros(3), np.eye(3)), bodies)
+    scale = make_reference(np.append(phi, np.zeros(len(names) - len(phi))), bodies)
     # A robot can have what lies on the border of the cones, as fits often do (eq. 51); what is
     # corrected comes to lie inside (eq. 21).
     closed, inside = (convex.robot_limits(names, scale, constraints, margin)

@@ -122,10 +122,8 @@ def _ball(given: Any, link: str) -> Array:
     ellipsoid = entries(given, f"ellipsoid of {link}", center=(3,), half_axes=(3,), rpy=(3,))
     center, half, rpy = (ellipsoid.get(key, np.zeros(3)) for key in ("center", "half_axes", "rpy"))
     require(half.min() > 0.0, link, given, "half_axes above 0 [m]")
-    frame = np.eye(4)
-    frame[:3, :3], frame[:3, 3] = Rotation.from_euler("xyz", rpy).as_matrix() * half, center
-    inverse = np.linalg.inv(frame)
-    return (inverse @ pseudo_inertia(_UNITS) @ inverse.T).reshape(BODY_SIZE, -1).T
+    to_ball = Rotation.from_euler("xyz", rpy).as_matrix().T / half[:, None]
+    return np.asarray(FORMS["pseudo"] @ transform_matrix(to_ball, -to_ball @ center))
 
 
 def robot_limits(names: Sequence[str], like: Reference,

@@ -25,8 +25,6 @@ LOW_PASS = 0.4  # s
 _LARGEST = 1e9  # of positions and efforts: no robot has more
 PAUSE = 20  # bins between two of a slow topic at most; longer is a break
 
-Regressor = Callable[[Array, Array, Array], Array]
-
 
 def of_joints(states: JointStates, names: Sequence[str], turned: Sequence[str] = ()
               ) -> JointStates:
@@ -139,7 +137,7 @@ class RowFilter:
         self.effort = self.weights @ effort
         self.effort_rate = self.weights @ np.gradient(effort, BIN * self.number, axis=0)
 
-    def mean(self, regressor: Regressor) -> Array:
+    def mean(self, regressor: Callable[[Array, Array, Array], Array]) -> Array:
         """Low-passed rows (r, joints, p) of a regressor (n, joints, p) of the motion."""
         rows = regressor(*self.motion)
         return np.reshape(self.weights @ rows.reshape(len(rows), -1), (-1, *rows.shape[1:]))
