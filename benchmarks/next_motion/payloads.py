@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pinocchio as pin
 
 from inertial_id_ros.apps.simulation.payload import Part, Payload
 from inertial_id_ros.inertia import Array
@@ -55,9 +56,8 @@ def _part(rng: np.random.Generator) -> list[Part]:
 
 def bounds(parts: Sequence[Part]) -> tuple[Array, Array]:
     """Lower and upper corner (3,) [m] of parts along the sensor's axes, as all cylinders lie."""
-    sizes = [p.size if p.shape == "box" else (2 * p.size[0], 2 * p.size[0], p.size[1])
-             for p in parts]
-    halves = np.array([0.5 * np.abs(p.rotation) @ s for p, s in zip(parts, sizes, strict=True)])
+    halves = 0.5 * np.array([np.abs(pin.rpy.rpyToMatrix(*p.rpy)) @ (
+        p.size if p.shape == "box" else (2 * p.size[0], 2 * p.size[0], p.size[1])) for p in parts])
     centers = np.array([p.center for p in parts])
     return (centers - halves).min(axis=0), (centers + halves).max(axis=0)
 

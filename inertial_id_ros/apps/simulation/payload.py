@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from ...inertia import Array, phi_from_body
+from ...inertia import phi_from_body
 
 Vector3 = tuple[float, float, float]
 
@@ -22,11 +22,6 @@ class Part(NamedTuple):
     rpy: Vector3 = (0.0, 0.0, 0.0)  # rad, in the order of a URDF
 
     @property
-    def rotation(self) -> Array:
-        """Rotation (3, 3) from the part's axes to the sensor's."""
-        return np.asarray(pin.rpy.rpyToMatrix(*self.rpy))
-
-    @property
     def inertia(self) -> pin.Inertia:
         """Mass, centre of mass and inertia, in the sensor frame."""
         make, volume = {
@@ -34,7 +29,7 @@ class Part(NamedTuple):
             "cylinder": (pin.Inertia.FromCylinder, math.pi * self.size[0]**2 * self.size[-1]),
             "sphere": (pin.Inertia.FromSphere, 4.0 / 3.0 * math.pi * self.size[0]**3)}[self.shape]
         return make(self.density * volume, *self.size).se3Action(
-            pin.SE3(self.rotation, np.array(self.center)))
+            pin.SE3(pin.rpy.rpyToMatrix(*self.rpy), np.array(self.center)))
 
 
 class Payload:
