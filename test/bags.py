@@ -12,12 +12,12 @@ from scenes import BIAS, BODY, NOTHING, URDF, Points, Truth, cobot, pose, times,
 from scenes import NAMES as NAMES
 
 from inertial_id_ros.apps.simulation import write
-from inertial_id_ros.apps.simulation.cobot import START, Scenario
+from inertial_id_ros.apps.simulation.cobot import Scenario
 from inertial_id_ros.apps.simulation.write import STORE, Topic, make, messages_of
 from inertial_id_ros.apps.simulation.write import header as header
 from inertial_id_ros.inertia import Array
 from inertial_id_ros.io import inputs
-from inertial_id_ros.io.inputs import Edges, JointStates, Wrenches
+from inertial_id_ros.io.inputs import START, Edges, JointStates, Wrenches
 
 WRENCH, JOINTS = inputs.WRENCH.type, inputs.JOINT_STATES.type
 DYNAMIC = "control_msgs/msg/DynamicJointState"

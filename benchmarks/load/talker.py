@@ -17,9 +17,9 @@ from multiprocessing import get_context
 import rclpy
 
 from inertial_id_ros.apps.recordings import Recording
-from inertial_id_ros.apps.simulation.cobot import START, Scenario
+from inertial_id_ros.apps.simulation.cobot import Scenario
 from inertial_id_ros.apps.simulation.write import by_time, topics_of
-from inertial_id_ros.io.inputs import JointStates, Wrenches
+from inertial_id_ros.io.inputs import START, JointStates, Wrenches
 from inertial_id_ros.ros.conversions import LATCHED
 from inertial_id_ros.ros.program import message_type
 

@@ -29,6 +29,7 @@ class InputTopic:
         return (str(getattr(getattr(settings, group), name)) if name else f"/{group}") + self.suffix
 
 
+START = 1_700_000_000 * 10**9  # ns: first stamp where there is none; never 0, "no stamp" in ROS
 WRENCH = InputTopic("wrench.topic", "geometry_msgs/msg/WrenchStamped", "wrench")
 JOINT_STATES = InputTopic("joint_states.topic", "sensor_msgs/msg/JointState", "joint state")
 TRANSFORMS = InputTopic("tf", "tf2_msgs/msg/TFMessage", "transform")

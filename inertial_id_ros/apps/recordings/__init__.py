@@ -14,7 +14,6 @@ from ...io.inputs import Edges, JointStates, Samples, StatedPayload
 from ...kinds import Finding
 
 Kind = TypeVar("Kind")
-START = 1_700_000_000 * 10**9  # ns: first stamp where there is none; never 0, "no stamp" in ROS
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ from ...errors import InvalidData, InvalidSetting
 from ...extras import optional_packages
 from ...inertia import Array
 from ...io.files import read_yaml, user_path
-from ...io.inputs import Edges, JointStates, Samples, Wrenches
+from ...io.inputs import START, Edges, JointStates, Samples, Wrenches
 from ...limits import MAX_TABLE_BYTES
 from ...samples.ring import SECOND
 from ...samples.wrenches import CHANNELS
 from ...settings import Settings
 from ...settings.spec import Spec, check, coerce, setting
-from . import START, Recording, one_error
+from . import Recording, one_error
 
 INFO = Path("meta") / "info.json"
 FORMS = [(cell, point) for point in ".," for cell in (",", ";", "\t", None) if cell != point]

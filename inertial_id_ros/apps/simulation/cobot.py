@@ -27,13 +27,12 @@ from scipy.special import ndtri
 from ...errors import InvalidModel, InvalidSetting
 from ...extras import optional_packages
 from ...inertia import Array, six_from_tensor
-from ...io.inputs import Edges, JointStates, Samples, Wrenches
+from ...io.inputs import START, Edges, JointStates, Samples, Wrenches
 from ...model.newton_euler import GRAVITY
 from ...motion.frames import links_of
 from ...motion.robot import link_names, model_of, read_description
 from ...settings.groups import SENSORS
 from ...settings.spec import Vector, check, iter_group, setting
-from ..recordings import START as START
 from ..recordings import Recording
 from .motion import START_POSE, CommandedMotion, Motion, Sinusoid
 from .payload import PAYLOADS, Payload
