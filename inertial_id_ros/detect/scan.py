@@ -236,9 +236,9 @@ class Scan:
             return
         for bank in now.banks:
             waited = bank.begin - now.onset - SETTLED
-            told = bank.verdict(row.number - bank.begin >= STEADY * (waited - APART))
-            if told is not None:
-                yield self._change(now.onset, row, bank, *told)
+            verdict = bank.verdict(row.number - bank.begin >= STEADY * (waited - APART))
+            if verdict is not None:
+                yield self._change(now.onset, row, bank, *verdict)
                 return
 
     def _learn_hypotheses(self, now: Disturbance, row: Row) -> None:

@@ -22,7 +22,7 @@ def estimate_at_rest(begin: int, turn: Array, wrench: Array, basis: Basis) -> Co
     known of sensors and set-ups counts as for any motion.
     """
     sensor = basis.settings.wrench
-    fits, left = fitting_poses(turn, wrench, np.hypot(sensor.noise, sensor.accuracy))
+    fits, residual = fitting_poses(turn, wrench, np.hypot(sensor.noise, sensor.accuracy))
     number = np.arange(len(turn) * PERIOD - HALF)
     which, still = number // PERIOD, np.zeros((len(number), 3))
     used = fits[which] & (number % PERIOD < PERIOD - HALF)
@@ -32,7 +32,7 @@ def estimate_at_rest(begin: int, turn: Array, wrench: Array, basis: Basis) -> Co
     said = estimate(window, int(motion.number[-1]) + 1, basis)
     if fits.all():
         return said
-    force, torque = np.sqrt(np.square(left[~fits].reshape(-1, 2, 3)).sum(axis=2).mean(axis=0))
+    force, torque = np.sqrt(np.square(residual[~fits].reshape(-1, 2, 3)).sum(axis=2).mean(axis=0))
     rows = f"{(np.flatnonzero(~fits) + 1).tolist()}"
     return said._replace(findings=(*said.findings, (
         "pose_misfit", {"rows": rows, "force": float(force), "torque": float(torque)})))
@@ -52,9 +52,9 @@ def fitting_poses(turn: Array, wrench: Array, usual: Array) -> tuple[np.ndarray,
     A = np.concatenate([weight_columns(-GRAVITY @ turn), np.tile(np.eye(6), (len(turn), 1, 1))], 2)
     fits = np.ones(len(turn), dtype=bool)
     while True:
-        left = wrench - A @ np.linalg.lstsq(A[fits].reshape(-1, 10), wrench[fits].ravel())[0]
-        size = np.linalg.norm(left.reshape(-1, 2, 3), axis=2)
+        residual = wrench - A @ np.linalg.lstsq(A[fits].reshape(-1, 10), wrench[fits].ravel())[0]
+        size = np.linalg.norm(residual.reshape(-1, 2, 3), axis=2)
         off = (size / np.maximum(np.median(size[fits], axis=0), usual)).max(axis=1) * fits
         if off.max() < LARGE or (~fits).sum() > len(fits) // 4:
-            return fits | ((~fits).sum() > len(fits) // 4), left
+            return fits | ((~fits).sum() > len(fits) // 4), residual
         fits[off.argmax()] = False

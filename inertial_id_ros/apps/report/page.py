@@ -99,12 +99,12 @@ def chart(title: str, unit: str, time: Array, curves: Sequence[Curve], descripti
     return Figure(f"{title}: {description}", b64encode(out.getvalue()).decode())
 
 
-def wrench_section(heading: str, name: str, told: str, prediction: Prediction) -> Section:
-    """A wrench as measured and predicted (raises MissingPackage); told: which motion it is of."""
+def wrench_section(heading: str, name: str, said: str, prediction: Prediction) -> Section:
+    """A wrench as measured and predicted (raises MissingPackage); said: which motion it is of."""
     time, measured, after, shown = *prediction[:2], prediction.after, slice(-WRENCH_BINS, None)
     solid, dashed, over = ("o", "k_", "row") if prediction.at_rest else ("-", "k--", "time [s]")
     return Section(heading, name, [
-        f"{told} In colours: measured. Black: predicted by the payload of the estimate.",
+        f"{said} In colours: measured. Black: predicted by the payload of the estimate.",
         Table("Residual wrench, rms", ("", "force", "torque"), [
             (label, f"{two_digits(force)} N", f"{two_digits(torque)} N m")
             for label, force, torque in prediction.rows()]),
