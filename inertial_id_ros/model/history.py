@@ -15,7 +15,7 @@ Span = tuple[int, int]  # first bin, and the one after the last
 
 @dataclass(frozen=True)
 class Marks:
-    """What the scan found in a history.
+    """What scan and tracks found in a history.
 
     Attributes:
         begin: bin from which on the present payload is carried.

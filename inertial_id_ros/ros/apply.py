@@ -195,8 +195,8 @@ class ApplyService:
             "what it had")
 
     def _withhold(self, reason: str) -> None:
-        if self._estimation.streams is not None:
-            self._estimation.streams.withhold(reason)
+        if self._estimation.io is not None:
+            self._estimation.io.withhold(reason)
 
     def _forget(self, name: str) -> None:
         """Drop the data, and the tare, as UR zeroes its sensor; withhold the wrench no more."""

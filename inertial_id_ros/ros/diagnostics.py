@@ -28,13 +28,13 @@ class Diagnostics:
 
     def report(self) -> None:
         """Publish what is found now, and log what is new."""
-        estimation, streams = self._estimation, self._estimation.streams
+        estimation, io = self._estimation, self._estimation.io
         findings = (estimation.notes.copy() | {f.name: f for f in estimation.findings_now}).values()
         message = DiagnosticArray(status=[
             self._status("inputs", [f for f in findings if f.kind in INPUTS], *self._inputs()),
             self._status("estimate", [f for f in findings if f.kind not in INPUTS],
                          *_numbers(estimation.outcome))])
-        clock = (self._node if streams is None else streams.node).get_clock()
+        clock = (self._node if io is None else io.node).get_clock()
         message.header.stamp = clock.now().to_msg()
         self._publisher.publish(message)
         news, now = list(findings), time.monotonic()
@@ -51,15 +51,15 @@ class Diagnostics:
 
     def _inputs(self) -> tuple[dict[str, str], bool, str]:
         """Numbers on what arrives, whether that is well, and a text."""
-        streams, before, period = self._estimation.streams, self._counts, -self._counted
+        io, before, period = self._estimation.io, self._counts, -self._counted
         self._counted = time.monotonic()
-        if streams is None:
+        if io is None:
             return {}, False, "no message arrives: the node is inactive"
         self._counts = {topic.setting.removesuffix(".topic"): n
-                        for topic, n in streams.counts.items()}
+                        for topic, n in io.counts.items()}
         rates = {name: max(count - before.get(name, 0), 0) / (period + self._counted)
                  for name, count in self._counts.items()}
-        load = streams.load_topic.setting.removesuffix(".topic")
+        load = io.load_topic.setting.removesuffix(".topic")
         numbers = {f"{name} [Hz]": f"{rate:.1f}" for name, rate in rates.items()} | {
             f"{name} [messages]": str(count) for name, count in self._counts.items()}
         return numbers, rates[load] > 0.0, (

@@ -1,8 +1,8 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """The estimate of a node: the worker, which owns the identifier, and what is shown of its outcomes.
 
-Others may wait for the worker; it waits for nobody. Methods of `Estimation` belong to it, unless
-they say otherwise.
+Others may wait for the worker; it waits for nobody. Methods of `Estimation` belong to it, but for
+`look` and those of any thread; what is published is so under a lock.
 """
 
 import math
@@ -24,7 +24,7 @@ from ..io.inputs import Edges, InputTopic, JointStates, Samples, Wrenches
 from ..kinds import Finding, made, withdraw_doubted
 from .conversions import Publishing, payload_text
 from .program import message_type
-from .streams import IoThread
+from .io_thread import IoThread
 
 T = TypeVar("T")
 PATIENCE = 20.0  # s that a service waits; much for a machine that is busy
@@ -82,7 +82,7 @@ class Estimation:
     Attributes:
         worker: the thread that owns the identifier; apply: one that waits for drivers.
         turn: is there with the next look at the time.
-        streams: None while the node is inactive.
+        io: the thread that receives; None while the node is inactive.
         outcome: what is shown, whoever asks; findings_now: that belong to it.
         notes: findings of the node itself, by name; each belongs to one thread.
     """
@@ -96,8 +96,8 @@ class Estimation:
         self._lock = threading.Lock()  # of what is shown
         self._begin(None)
 
-    def _begin(self, streams: IoThread | None) -> None:
-        self.streams, self._frame = streams, ""  # of the wrench
+    def _begin(self, io: IoThread | None) -> None:
+        self.io, self._frame = io, ""  # of the wrench
         # Stamp of the newest sample of the load [ns], and when it arrived: one that stands still
         # does not arrive again.
         self._newest: tuple[int, float] = (0, 0.0)
@@ -108,26 +108,26 @@ class Estimation:
 
     # ---- from any thread ------------------------------------------------------------------------
 
-    def start(self, streams: IoThread) -> None:
-        """Use these streams from now on."""
-        self._begin(streams)
+    def start(self, io: IoThread) -> None:
+        """Take in what this thread receives from now on."""
+        self._begin(io)
         self._show(NoEstimate(0, "", "waiting for the first estimate"))
-        streams.start(lambda: self.worker.request(self._advance))
+        io.start(lambda: self.worker.request(self._advance))
 
     def end(self, reason: str, timeout: float = PATIENCE) -> None:
         """Stop: discard all data, so that nothing old counts as new later, and show that there is
         no estimate any more (raises InertialIdError where the worker takes longer)."""
-        if (streams := self.streams) is None:
+        if (io := self.io) is None:
             return
 
         def forget() -> None:
-            streams.withhold(reason)
-            self.streams = None
+            io.withhold(reason)
+            self.io = None
             self.identifier.reset(reason)
             self._show(NoEstimate(self.outcome.stamp_ns, self.outcome.frame_id, reason))
 
         self.worker.call(forget, timeout)
-        streams.close(reason)
+        io.close(reason)
 
     def look(self) -> None:
         """Publish what is shown anew where it has become stale, or is due again; in the thread of
@@ -135,7 +135,7 @@ class Estimation:
         turn, self.turn = self.turn, task.Future()
         turn.set_result(None)
         with self._lock:
-            if self.streams is None:
+            if self.io is None:
                 return
             judged = self._judged(self.outcome)
             if judged is not self.outcome or time.monotonic() - self._published >= HEARTBEAT:
@@ -160,24 +160,24 @@ class Estimation:
 
     def _advance(self) -> None:
         """Take what has arrived, estimate, and publish."""
-        streams = self.streams
-        if streams is None:
+        io = self.io
+        if io is None:
             return
         try:
-            outcomes = self.identifier.add_arrays(self._collect(streams))
-            streams.update(self.identifier, self._frame)
+            outcomes = self.identifier.add_arrays(self._collect(io))
+            io.update(self.identifier, self._frame)
             for outcome in outcomes:
                 self._show(outcome)
             self._show_changes()
         except Exception as error:  # one bad round must not end the identification
             self.identifier.reset(self._explain(error))
 
-    def _collect(self, streams: IoThread, seconds: float = PART) -> list[Samples]:
+    def _collect(self, io: IoThread, seconds: float = PART) -> list[Samples]:
         """The samples that arrived first, in so long a time [s], once."""
-        return [some for topic, messages in streams.take(seconds).items() if messages
-                for some in self._take(streams, topic, *zip(*messages, strict=True))]
+        return [some for topic, messages in io.take(seconds).items() if messages
+                for some in self._take(io, topic, *zip(*messages, strict=True))]
 
-    def _take(self, streams: IoThread, topic: InputTopic, times: Sequence[float],
+    def _take(self, io: IoThread, topic: InputTopic, times: Sequence[float],
               messages: Sequence[bytes]) -> list[Samples]:
         """Use what the messages of a topic say; returns their samples, and counts damaged ones."""
         identifier = self.identifier
@@ -186,9 +186,9 @@ class Estimation:
             return []
         samples, damaged, why = decoding.decode(topic, messages)
         if damaged:
-            streams.damaged[topic] += damaged
+            io.damaged[topic] += damaged
             self.note(f"message_malformed.{topic.setting.partition('.')[0]}", why,
-                      count=streams.damaged[topic])
+                      count=io.damaged[topic])
         load = JointStates if identifier.settings.load.robot else Wrenches
         for some in samples:
             if isinstance(some, load) and some.stamps[-1] != self._newest[0]:
@@ -220,8 +220,8 @@ class Estimation:
 
     def reset(self, reason: str) -> str:
         """Forget all samples, those that wait to be used, too, and show that; what was done."""
-        if self.streams is not None:
-            self._collect(self.streams, math.inf)
+        if self.io is not None:
+            self._collect(self.io, math.inf)
         self.identifier.reset(reason)
         self.solve()
         return "buffer and estimate are forgotten"
@@ -229,8 +229,8 @@ class Estimation:
     def solve(self) -> None:
         """Estimate with the samples so far, and publish: something was changed."""
         self._asked = self.identifier.solve()
-        if self.streams is not None:
-            self.streams.update(self.identifier, self._frame)
+        if self.io is not None:
+            self.io.update(self.identifier, self._frame)
         self._show(self._asked)
 
     def _show_changes(self) -> None:

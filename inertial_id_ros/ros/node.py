@@ -1,7 +1,7 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
 """Node ``inertial_id_node``: identifies online what the arm carries.
 
-Four threads: ``io``, that of the streams (`streams`), which never waits; ``worker``
+Four threads: ``io``, that of the streams (`io_thread`), which never waits; ``worker``
 (`estimation`), which owns the identifier and waits for nobody; ``apply``, which waits for drivers;
 and that of the executor, in which services are coroutines that wait for the others. Parameters and
 timers, which rclpy does not await, wait for nobody there; transitions wait for the worker.
@@ -37,7 +37,7 @@ from .files import Files
 from .parameters import Parameters
 from .program import spin, start_ros, stop_flag
 from .services import Services
-from .streams import IoThread
+from .io_thread import IoThread
 
 NAME = "inertial_id_node"
 STOP_TIME = 1.5  # s that the last estimate may take
@@ -108,7 +108,7 @@ class InertialIdNode(LifecycleNode):
         estimator.check(identifier.beliefs.shape)
         # Python logs what a callback raises.
         submit(identifier.set_settings, settings).add_done_callback(Future.result)
-        if self.estimation.streams is not None:
+        if self.estimation.io is not None:
             submit(self.estimation.solve)
 
     @_transition
@@ -129,9 +129,9 @@ class InertialIdNode(LifecycleNode):
     @_transition
     def on_activate(self, state: LifecycleState) -> None:
         """Listen and estimate."""
-        streams = IoThread(self, self.settings, self._sim_time, self.estimation.age_of)
+        io = IoThread(self, self.settings, self._sim_time, self.estimation.age_of)
         super().on_activate(state)  # the publishers speak from now on
-        self.estimation.start(streams)
+        self.estimation.start(io)
         self.get_logger().info(f"{self.settings.estimator.method} at "
                                f"{self.settings.estimator.rate:g} Hz")
 
@@ -167,7 +167,7 @@ class InertialIdNode(LifecycleNode):
 
     def require_active(self) -> None:
         """Raise InertialIdError where the node is not active."""
-        if self.estimation.streams is None:
+        if self.estimation.io is None:
             raise InertialIdError("the node is inactive; activate it first (ros2 lifecycle set "
                                   f"{self.get_fully_qualified_name()} activate)")
 

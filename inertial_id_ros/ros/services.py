@@ -188,7 +188,7 @@ class Services:
                     message, end = f"{said} after {after:.1f} s", handle.succeed
                 elif after > timeout:
                     message, end = f"timeout of {timeout:g} s{because}", handle.abort
-                elif self._estimation.streams is None or not self._node.context.ok():
+                elif self._estimation.io is None or not self._node.context.ok():
                     message, end = "the node stops", handle.abort
         except Exception as error:  # its client is told
             outcome, message, end = NOTHING, self._node.explain(error), handle.abort

@@ -177,7 +177,7 @@ def test_what_nobody_reads_needs_a_word_and_is_recorded_whatever_happens(
     is_free.set()  # a worker that was busy for longer than anybody waits drops the data later
     node.estimation.worker.shutdown()
     assert answer.sent == node.estimation.reset.called == bool(said)
-    assert not said or node.estimation.streams.withhold.call_args.args == ("",)
+    assert not said or node.estimation.io.withhold.call_args.args == ("",)
     assert file.exists() == (answer.sent and is_recorded)
     assert ("undo" in answer.message) == (not is_recorded)
     # Who cannot read it back is not advised to.

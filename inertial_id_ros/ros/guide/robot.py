@@ -20,7 +20,7 @@ from ...io.inputs import JOINT_STATES, PAYLOADS, WRENCH, InputTopic
 from ..motion_execution import ENDING, SILENCE, Ended, MotionExecution, find_controllers
 from ..planning_scene import SCENE, SceneWatch
 from ..program import find_type, message_type
-from ..streams import subscription_qos
+from ..io_thread import subscription_qos
 from .node_link import NodeLink
 
 # s, N: in which the weight of a swung payload of 8 kg changes by 5 N, noise by 1 N

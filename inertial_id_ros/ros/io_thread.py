@@ -54,8 +54,8 @@ Message = tuple[float, bytes]  # steady time of its arrival [s], and as it is se
 
 
 class IoThread:
-    """The thread, which begins with `start`; other threads may call all methods (raises
-    InvalidSetting: a topic name that is none, or a type that is not installed).
+    """The thread, which begins with `start`, and what others call: the worker `take`, `update` and
+    `withhold` (raises InvalidSetting: a topic name that is none, or a type that is not installed).
 
     Args:
         owner: node by whose names, remappings and namespace topics are named; sim_time: True if
