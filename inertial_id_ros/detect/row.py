@@ -14,7 +14,6 @@ from ..model.newton_euler import GRAVITY, regressor_of, rotation, skew, weight_c
 from ..model.rows import HALF
 from ..model.setup import Setup, low_pass
 from ..motion.motion import BIN, BIN_NS, Array
-from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
 
 STEP = 4  # bins from row to row
@@ -134,10 +133,10 @@ class TorqueRows(Rows):
     """Makes the rows of a history whose samples are rows of a `TorqueLoad`, one a bin; there is no
     set-up."""
 
-    def __init__(self, load: TorqueLoad, chain: Chain) -> None:
+    def __init__(self, load: TorqueLoad) -> None:
         super().__init__()
         self._load = load
-        self._joints = [load.model.joint_names.index(joint.name) for joint in chain.joints]
+        self._joints = [load.model.joint_names.index(joint.name) for joint in load.chain.joints]
 
     def _rows(self, history: History, setup: Setup, means: list[tuple[int, Array, float]]
               ) -> Iterator[Row]:

@@ -16,7 +16,6 @@ import numpy as np
 from ..model.history import History, Span
 from ..model.setup import Setup, Sheet
 from ..motion.motion import BIN, BIN_NS, Array
-from ..motion.robot import Chain
 from ..robot.robot_file import TorqueLoad
 from ..samples.ring import SILENT_NS
 from .bank import PAYLOAD, TURN, Bank, Kind
@@ -264,10 +263,10 @@ class Scan:
         return Event(kind, row.number, onset, bank.begin - HALF, change)
 
 
-def torque_scan(load: TorqueLoad, chain: Chain) -> Scan:
+def torque_scan(load: TorqueLoad) -> Scan:
     """The scan of rows of a robot. Noise is that of its low-passed rows; what nothing explains is
     as large, and so is what offsets drift in a minute."""
     noise = tuple(load.robot.noise.tolist())
     sheet = Sheet(noise, noise, noise, 0.0, 0.0, (0.0, 0.0), np.zeros(load.joints),
-                        load.typical + load.robot.noise, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0,))
-    return Scan(sheet, TorqueRows(load, chain))
+                  load.typical + load.robot.noise, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0,))
+    return Scan(sheet, TorqueRows(load))

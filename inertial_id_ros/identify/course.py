@@ -16,9 +16,9 @@ from ..explain.setup_errors import SURPRISING
 from ..model.history import LONGEST, History
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
 from ..motion.track import SECOND, Fault
+from ..robot.robot_file import TorqueLoad
 from .beliefs import Basis
 from .estimate import Conclusion, Explained, Reason, estimate, walk_of
-from .torque_streams import TorqueStreams
 
 NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
          Kind.RETURNED: "payload_changed", Kind.ZEROED: "zero_moved.wrench",
@@ -51,21 +51,19 @@ class Course:
     """See the module.
 
     Args:
-        now: newest stamp [ns]; joints: in which the load is measured; None: a wrench is.
+        now: newest stamp [ns]; load: of the joints that measure it; None: a wrench does.
 
     Attributes:
         basis: of estimates from now on; history, scan, latch: as their classes say.
         newest: what was concluded last; None before anything.
     """
 
-    def __init__(self, basis: Basis, now: int, joints: TorqueStreams | None = None) -> None:
+    def __init__(self, basis: Basis, now: int, load: TorqueLoad | None = None) -> None:
         by_driver, own = basis.beliefs.compensated, basis.settings
         self.history, self.latch = History(weighed=by_driver[:4] if (
             by_driver is not None and own.precompensated.terms == "weight") else None), Latch()
-        if joints is None or joints.load is None or joints.chain is None:
-            self._load, self.scan = None, Scan(basis.beliefs.sheet(own, now))
-        else:
-            self._load, self.scan = joints.load, torque_scan(joints.load, joints.chain)
+        self._load, self.scan = load, torque_scan(load) if load else Scan(
+            basis.beliefs.sheet(own, now))
         self.basis = basis
         self.newest: Conclusion | None = None
         self._events: dict[str, tuple[int, float, int]] = {}  # bin, change of mass [kg], how often

@@ -57,7 +57,7 @@ class Identifier:
         """Forget what was measured."""
         streams, self._restarts = self.streams, self.streams.restarts
         self.course = Course(basis, streams.newest,
-                             streams if isinstance(streams, TorqueStreams) else None)
+                             streams.load if isinstance(streams, TorqueStreams) else None)
         self._last: Outcome | None = None  # that was due
 
     @property

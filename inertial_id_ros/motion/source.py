@@ -2,7 +2,7 @@
 """The samples of all streams, and the motion of the sensor and its wrench that follow from them."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -70,7 +70,8 @@ class Joints:
     """Joint states: of each list of joints a track.
 
     Attributes:
-        turning: of the joints that are needed, by their names: True where one turns.
+        turning: of the joints that are needed, by their names: True where one turns; None: of an
+            effort, which is a signal of its own name.
         tracks: by the names of the joints, in alphabetical order.
         others: number of samples of joints that are not needed, and the newest names of such ones.
     """
@@ -78,19 +79,19 @@ class Joints:
     def __init__(self) -> None:
         self.tracks: dict[tuple[str, ...], Track] = {}
         self.others: tuple[int, tuple[str, ...]] = 0, ()
-        self.turning: dict[str, bool] = {}
+        self.turning: dict[str, bool | None] = {}
         self._early: list[tuple[IntArray, tuple[str, ...], Array]] = []  # before the chain is known
 
-    def use(self, turning: dict[str, bool]) -> None:
+    def use(self, turning: Mapping[str, bool | None]) -> None:
         """These joints are needed, see `turning`."""
         if self.turning != turning:
-            self.turning, self.tracks = turning, {}
+            self.turning, self.tracks = dict(turning), {}
         early, self._early = self._early, []
         for block in early:
             self.add(*block)
 
     def add(self, stamps: IntArray, names: tuple[str, ...], positions: Array) -> None:
-        """Take positions (m, k) of joints."""
+        """Take positions, or efforts, (m, k) of joints."""
         if not self.turning:
             self._early.append((stamps, names, positions))
             while sum(len(block[0]) for block in self._early[1:]) > MOST:
@@ -101,8 +102,9 @@ class Joints:
             self.others = self.others[0] + len(stamps), names
             return
         if wanted not in self.tracks:
-            turning = np.array([self.turning[name] for name in wanted])
-            self.tracks[wanted] = Track(Ring(len(wanted)), turning)
+            turning = [self.turning[name] for name in wanted]
+            self.tracks[wanted] = Track(Ring(len(wanted)), np.array(turning, bool),
+                                        are_positions=None not in turning)
         self.tracks[wanted].ring.push(stamps, positions[:, [names.index(n) for n in wanted]])
 
     def used(self) -> list[tuple[str, ...]]:
@@ -131,12 +133,12 @@ class Joints:
         came = f" (but of {others})" if others else ""
         return f"no joint states of {names}{came}" if names else ""
 
-    def advance(self, finished: bool, *others: Track) -> tuple[list[str], Signal]:
-        """Names of the joints, and their signals in this order and those of other tracks, in the
-        bins in which all are known."""
+    def advance(self, finished: bool) -> tuple[list[str], Signal]:
+        """Names of the joints, and their signals in this order, in the bins in which all are
+        known."""
         used = self.used()
         return [name for key in used for name in key], advance_together(
-            [*(self.tracks[key] for key in used), *others], finished)
+            [self.tracks[key] for key in used], finished)
 
 
 class Streams:
@@ -202,15 +204,18 @@ class Streams:
         finished: no sample will follow."""
         self._resolve()
         self._notice_restarts()
-        stamps, rows = self.wrenches.take(finished)
-        motion = self._motion(finished)
-        rows = self._placed(rows, motion, finished)
+        motion, stamps, rows = self._settled(finished)
         self._trouble.note_stuck(motion, self.wrenches.stuck)
         for name, tracks in self._tracks().items():
             for track in tracks:
                 self._trouble.take(name, track.faults.new)
         faults, self._trouble.faults = self._trouble.faults, []
         return motion, stamps, rows, faults
+
+    def _settled(self, finished: bool) -> tuple[Motion, IntArray, Array]:
+        stamps, rows = self.wrenches.take(finished)
+        motion = self._motion(finished)
+        return motion, stamps, self._placed(rows, motion, finished)
 
     @property
     def moved_by(self) -> Chain | None:

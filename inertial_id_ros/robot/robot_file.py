@@ -18,6 +18,7 @@ from ..errors import DamagedFile, InvalidData, InvalidModel, InvalidSetting
 from ..inertia import PARAMETERS, Array, transform_matrix
 from ..io.fields import numbers
 from ..io.files import read_document, user_path, write_document
+from ..motion.frames import chain_of
 from .model import COULOMB, OFFSET, VISCOUS, JointTerms, RobotModel
 
 _KIND, _VERSION = "inertial_id_ros robot", 4
@@ -103,13 +104,15 @@ class TorqueLoad:
 
     Attributes:
         model: its regressor; robot: as identified; joints: j; width: numbers in a row.
+        chain: to the frame.
         friction: (j,) Coulomb friction; typical: (j,) torque by its errors in random motion [N m].
         in_proportion: (j, e) errors per torque of each joint.
 
-    Raises InvalidModel: another description, or no moving body carries the frame (a link)."""
+    Raises InvalidModel: another description, or no moving body carries the frame; UnknownFrame:
+    there is no such link."""
 
     def __init__(self, robot: IdentifiedRobot, urdf: str, frame: str) -> None:
-        self.robot, self.model = robot, robot.model(urdf)
+        self.robot, self.model, self.chain = robot, robot.model(urdf), chain_of(urdf, frame)
         self.joints, size = self.model.nv, self.model.size
         self._carrier, placement = self.model.carrier(frame)
         self._to_body = transform_matrix(placement.rotation, placement.translation)
