@@ -258,7 +258,7 @@ WHY = {
     "robot_wrong.residual": "{times:.0f} times its noise remain in '{joint}': contact, friction?",
     "robot_wrong.mass": "the best mass is {mass:.3f} kg; was the robot identified with a payload?",
     "robot_wrong.sign": "efforts of {joints} have the opposite sign of those that move the robot"}
-_MILD = ("sensor_frame.replaced", "robot_wrong.residual")  # as asked for; it doubts but little
+MILD = ("sensor_frame.replaced", "robot_wrong.residual")  # as asked for; it doubts but little
 # Names whose samples are left out before anything is made of them.
 _LEFT_OUT = ("streams_mixed.joints", "streams_mixed.transforms")
 
@@ -275,7 +275,7 @@ def made(name: str, known: Mapping[str, Any] | None = None, **numbers: Any) -> F
     if why := WHY.get(given["why"] or name):
         given["why"] = why.format(**given)
     text = printable(row.text.format(**given))  # it may hold names from outside
-    return Finding(name, "info" if name in _MILD else row.level, text)
+    return Finding(name, "info" if name in MILD else row.level, text)
 
 
 def sort_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -71,7 +71,7 @@ class Scan:
     """Walks over the rows of a history.
 
     Args:
-        rows: made of something else than a wrench, which no driver sets to zero.
+        load: of a robot whose torques, which no driver sets to zero, stand for the wrench.
 
     Attributes:
         predictor: of the payload as it is taken to be now; before: before the last change.
@@ -80,10 +80,10 @@ class Scan:
         tool: phi (10,) and its deviations (10,) of what stays when the object is released.
     """
 
-    def __init__(self, sheet: Sheet, rows: Rows | None = None) -> None:
+    def __init__(self, sheet: Sheet, load: TorqueLoad | None = None) -> None:
         self.sheet, self.tool = sheet, EMPTY
         self.setup = Setup()
-        self._rows, self._can_be_zeroed = rows or Rows(), rows is None
+        self._rows, self._can_be_zeroed = TorqueRows(load) if load else Rows(), load is None
         self._contacts: tuple[Span, ...] = ()
         self._row, self._resumed = 0, -ALL  # bins of the newest row, and after a silence
         self._pending: deque[Row] = deque()
@@ -261,12 +261,3 @@ class Scan:
         change = float(predictor.mean[0, 0] - was.mean[0, 0])
         self._resume()
         return Event(kind, row.number, onset, bank.begin - HALF, change)
-
-
-def torque_scan(load: TorqueLoad) -> Scan:
-    """The scan of rows of a robot. Noise is that of its low-passed rows; what nothing explains is
-    as large, and so is what offsets drift in a minute."""
-    noise = tuple(load.robot.noise.tolist())
-    sheet = Sheet(noise, noise, noise, 0.0, 0.0, (0.0, 0.0), np.zeros(load.joints),
-                  load.typical + load.robot.noise, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0,))
-    return Scan(sheet, TorqueRows(load))

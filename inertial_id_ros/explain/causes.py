@@ -26,11 +26,14 @@ def candidates(fit: Fit) -> list[Term]:
     accelerations are noise, and a force that is constant in the room is no other than weight.
     """
     rows, motion = fit.rows, fit.rows.window.motion
-    out: list[Term] = list(map(Hysteresis, [PLAYS, *PLAYS[:, None]] if motion.omega.any() else []))
+    lags = [PLAYS, *PLAYS[:, None]] if motion.omega.any() and not rows.of_joints else []
+    out: list[Term] = list(map(Hysteresis, lags))
     out += [BiasDrift()] if out and rows.time[-1] - rows.time[0] > DRIFTS else []
     if out and np.ptp(rows.place, axis=0).any():
         out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(rows.age[0])]
         out += [*map(Cable, Cable.LENGTHS), RoomForce(), MovingBase(rows.n)]
+    if rows.of_joints:  # their errors are those of the robot
+        out = [Pouring(rows.age[0])]
     taken = {term.place for term in fit.terms if term.odds}
     return [term for term in out if term.place not in taken]
 

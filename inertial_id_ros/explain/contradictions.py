@@ -8,11 +8,14 @@ from ..model.setup import SetupError, Sheet
 from .explain import Explanation
 from .residual import LARGE, SHARE, lengths
 from .setup_errors import ACCOUNTED, SMALLEST
+from .torques import JointRows
 
 Reason = tuple[str, dict[str, float | str]]
 
 SIGNIFICANT = 5.0  # deviations
 HEAVIEST = 150.0  # kg: no robot carries more
+UNEXPLAINED = 0.3  # share of the payload's torques that the right robot may leave
+OPPOSITE, LOADED = -0.5, 10.0  # of the robot's own torque; noises that this must reach to be judged
 LIGHT, WIDE = 0.2, 0.3  # kg, of less than nothing; m, within which so light a body lies
 
 
@@ -23,6 +26,8 @@ def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float =
     Args:
         reference_mass: known mass of what hangs on the sensor [kg]; 0: not known.
     """
+    if isinstance(explained.best.rows, JointRows):
+        return _of_robot(explained, explained.best.rows)
     error, mass = explained.error, float(explained.phi[0])
     sd = float(np.sqrt(explained.wide_covariance[0, 0]))
     if error.kind not in ACCOUNTED:
@@ -73,3 +78,26 @@ def _of_body(phi: np.ndarray, covariance: np.ndarray) -> list[Reason]:
     if mass - SIGNIFICANT * sd < HEAVIEST:
         return []
     return [("wrong_units.wrench", {"why": "too_heavy", "mass": mass})]
+
+
+def _of_robot(explained: Explanation, rows: JointRows) -> list[Reason]:
+    """In which way an identified robot is wrong, if it is."""
+    robot, mass = rows.load.robot, float(explained.phi[0])
+    residual = np.sqrt(np.square(explained.best.solution.left).sum(0) / rows.n)
+    ratio = residual / robot.noise
+    is_negative = mass < -SIGNIFICANT * np.sqrt(explained.wide_covariance[0, 0])
+    if ratio.max() <= LARGE:
+        return [("robot_wrong.mass", {"mass": mass})] if is_negative else []
+    # Joints whose efforts follow the robot's own torques, with the opposite sign.
+    power = np.square(rows.own).sum(0)
+    judged = np.sqrt(power / rows.n) > LOADED * robot.noise
+    along = (rows.own * (rows.torque + rows.own)).sum(0) / np.maximum(power, 1e-300)
+    opposite = judged & (along < OPPOSITE)
+    if opposite.any():
+        return [("robot_wrong.sign", {"joints": "all joints" if (opposite == judged).all() else
+                                      ", ".join(f"'{name}'" for name in np.array(robot.joints)[
+                                          opposite])})]
+    share = np.linalg.norm(residual) / (np.linalg.norm(rows.torque) / np.sqrt(rows.n))
+    is_large = share > UNEXPLAINED or is_negative
+    return [("robot_wrong" if is_large else "robot_wrong.residual", {
+        "times": float(ratio.max()), "joint": robot.joints[ratio.argmax()]})]

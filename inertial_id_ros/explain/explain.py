@@ -9,7 +9,7 @@ import numpy as np
 
 from ..inertia import report_jacobian
 from ..model.history import Window
-from ..model.rows import STEP, Rows
+from ..model.rows import STEP
 from ..model.setup import LEVER, Setup, SetupError, Sheet
 from ..motion.motion import BIN, Array
 from . import residual
@@ -19,6 +19,7 @@ from .laws import Pouring
 from .residual import LARGE, SHARE, Unknown, is_believable, looks_like, surprise, unknown
 from .setup_errors import ACCOUNTED, AHEAD, NEAREST, STRETCHED, Model, rivals
 from .terms import DECIDED, Term, Values
+from .torques import Robot, as_identified
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
 # it; what they are divided by in the average, as no model is exact.
@@ -59,7 +60,8 @@ class Explanation:
         """True if the mean residual of the newest second, of forces or of torques, is large beside
         those of the seconds before. A payload that begins to pour shows there first."""
         left, count = self.best.rows.back(self.best.solution.left)[::-1], self.best.rows.n // SECOND
-        power = np.square(left[:count * SECOND].reshape(-1, SECOND, 2, 3).mean(1)).sum(2)
+        together = left.shape[1] if self.best.rows.of_joints else 3
+        power = np.square(left[:count * SECOND].reshape(count, SECOND, -1, together).mean(1)).sum(2)
         return len(power) > ENOUGH and bool(
             (power[0] > LARGE**2 * np.maximum(power[1:].mean(0), 1e-12)).any())
 
@@ -89,17 +91,18 @@ class Explanation:
 
 
 def explain(window: Window, sheet: Sheet, region: Region | None,
-            known: Explanation | None = None) -> Explanation:
+            known: Explanation | None = None, robot: Robot | None = None) -> Explanation:
     """Explain the wrench of a window; it has rows.
 
     Args:
         known: what a search has found a little before, of mostly the same samples: its models are
             fitted anew, and no others are looked for.
+        robot: whose torques stand for the wrench, and whether their zeros have moved.
     """
     prior = Prior(sheet, region)
     if known is not None:
         return _averaged(_fitted_anew(window, prior, known.models), sheet)
-    ranked = rivals(window, prior)
+    ranked = [as_identified(window, prior, *robot)] if robot else rivals(window, prior)
     top = ranked[0].odds
     models = max((_search(model, prior) for model in ranked if model.odds == top or (
         not model.error.kind and model.odds > top - AHEAD)), key=lambda some: some[0].odds)
@@ -110,8 +113,8 @@ def explain(window: Window, sheet: Sheet, region: Region | None,
 
 def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[Model]:
     """Models of other bins on those of a window."""
-    window = models[0].error.window(window)
-    rows, out = Rows(window, models[0].fit.rows.setup), list[Model]()
+    was, error, out = models[0].fit.rows, models[0].error, list[Model]()
+    rows = was.of(error.window(window) if error.kind else window)
     for model in models:
         terms = [MovingBase(rows.n) if isinstance(t, MovingBase) else
                  Pouring(rows.age[0]) if isinstance(t, Pouring) else t for t in model.fit.terms]
@@ -138,7 +141,8 @@ def _averaged(models: Sequence[Model], sheet: Sheet) -> Explanation:
         wide.append((one.wide[0], out + sum(
             term.doubt(one.phi, one.values[term.name]) for term in one.terms)))
     wide_phi, wide_covariance = _mixture(weights, wide)
-    if phi[0] > 0.0 and not sheet.is_ideal:  # no motion tells the centre of mass better
+    if phi[0] > 0.0 and not (sheet.is_ideal or best.rows.of_joints):
+        # No motion tells the centre of mass better.
         moved = np.linalg.inv(report_jacobian(phi))[:, 1:4]
         wide_covariance = wide_covariance + LEVER**2 * moved @ moved.T
     return Explanation(phi, covariance, wide_phi, wide_covariance, tuple(models), best,

@@ -177,7 +177,7 @@ class System:
 
     def cost(self, log: Array, scales: Mapping[str, float]) -> float:
         """Half the square of what x leaves, in deviations, of wrench and priors; exact."""
-        variance = np.repeat(self.spectrum @ np.exp(log).T, 3, 1)
+        variance = noise.variances(self.spectrum, log, self.y.shape[1])
         gap = (self.x - self.mean) / self.deviations(scales)
         residual, outside = self.y - self.X @ self.x, self.inside @ self.x[:10]
         return float(0.5 * (np.sum(residual**2 / variance) + gap @ gap + outside @ outside))
@@ -210,7 +210,7 @@ class Solution:
 
     def __init__(self, system: System, log: Array, scales: Mapping[str, float]) -> None:
         self.log_noise, self.spectrum, sd = log, system.spectrum, system.deviations(scales)
-        self.variance = np.repeat(system.spectrum @ np.exp(log).T, 3, 1)
+        self.variance = noise.variances(system.spectrum, log, system.y.shape[1])
         self.weight = 1.0 / np.sqrt(self.variance)
         yw = (system.y * self.weight).ravel()
         self.Xw = (system.X * self.weight[..., None]).reshape(len(yw), -1) * sd
@@ -238,10 +238,10 @@ class Solution:
     def strengths(self, mean: Array, spread: Array) -> Array:
         """Strengths (2, c) of the noise that the residual tells, by those before the data."""
         taken = np.square(blas.dtrmm(1.0, self.inverse, self.Xw.T, lower=1)).sum(0)
-        power, free = (part.reshape(-1, 2, 3).sum(2) for part in (
+        power, free = (part.reshape(len(self.variance), len(mean), -1).sum(2) for part in (
             self.left**2, np.maximum(1.0 - taken, 0.0)))  # what the fit leaves
         return np.stack([noise.update(self.log_noise[g], self.spectrum, power[:, g], free[:, g],
-                                      mean[g], spread) for g in (0, 1)])
+                                      mean[g], spread) for g in range(len(mean))])
 
 
 def promise(best: Fit, term: Term, values: Array) -> tuple[float, Array]:

@@ -76,13 +76,13 @@ class Pouring(Term):
     mass (6) [m^2].
 
     Args:
-        seconds: age of the oldest row; every: length of stretches [s].
+        seconds: age of the oldest row.
     """
 
     name, place, strength, odds = "payload_walks", Place.MOVES, STRENGTH, RARE
 
-    def __init__(self, seconds: float, every: float = EVERY) -> None:
-        self.every, self.count = every, int(np.ceil(seconds / every))
+    def __init__(self, seconds: float) -> None:
+        self.count = int(np.ceil(seconds / EVERY))
         self.sd = np.tile(np.r_[0.3, np.full(3, 0.03), np.full(6, 0.009)], self.count)
         self.mean = np.zeros_like(self.sd)
 
@@ -91,20 +91,16 @@ class Pouring(Term):
         return bool(np.cumsum(values[::10]).max() < 1.0)
 
     def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return linear(rows.modes(self.slopes(rows.steady, phi, rows.age)), values)
-
-    def slopes(self, A: Array, phi: Array, age: Array) -> Array:
-        """What has changed of the load A phi, A (n, c, 10), of rows of ages (n,) [s], by values:
-        (n, c, 10 K)."""
         mass = max(float(phi[0]), LIGHTEST)
         centre = phi[1:4] / mass
         way = 0.5 * (point_columns(centre + np.eye(3)) - point_columns(centre - np.eye(3)))
-        unit = A @ np.column_stack([phi, mass * way, mass * np.eye(10)[:, 4:]])
-        to_come = (age[:, None] / self.every - np.arange(self.count)).clip(0.0, 1.0)
-        return -(to_come[:, None, :, None] * unit[:, :, None]).reshape(*A.shape[:2], -1)
+        unit = rows.steady @ np.column_stack([phi, mass * way, mass * np.eye(10)[:, 4:]])
+        to_come = (rows.age[:, None] / EVERY - np.arange(self.count)).clip(0.0, 1.0)
+        slopes = -(to_come[:, None, :, None] * unit[:, :, None])
+        return linear(rows.modes(slopes.reshape(*unit.shape[:2], -1)), values)
 
     def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
-        rate = (values * (np.abs(values) > HARDLY * sd))[:4] / self.every
+        rate = (values * (np.abs(values) > HARDLY * sd))[:4] / EVERY
         return {"mass_rate": float(rate[0] * phi[0]), "speed": float(np.linalg.norm(rate[1:]))}
 
 

@@ -38,9 +38,9 @@ def looks_like(share: Array, phi: Array) -> Array:
     return np.diag(np.square(np.r_[force * phi[0], torque * sizes]))
 
 
-def lengths(modes: Array) -> Array:
-    """Norms (2,) of the forces and of the torques of modes (k, 6)."""
-    return np.sqrt(np.square(modes).reshape(-1, 2, 3).sum((0, 2)))
+def lengths(modes: Array, groups: int = 2) -> Array:
+    """Norms (2,) of the forces and of the torques of modes (k, 6), or of other groups."""
+    return np.sqrt(np.square(modes).reshape(len(modes), groups, -1).sum((0, 2)))
 
 
 def is_worth_naming(fit: Fit, term: Term, sheet: Sheet) -> bool:
@@ -48,14 +48,15 @@ def is_worth_naming(fit: Fit, term: Term, sheet: Sheet) -> bool:
     if term.place is Place.FILTER:  # through which the rows have passed already
         return True
     wrench = term.effect(fit.rows, fit.phi, fit.values[term.name], fit.rows.A @ fit.phi).wrench
-    most = np.linalg.norm(fit.rows.back(wrench).reshape(-1, 2, 3), axis=2).max(0)
+    most = np.linalg.norm(fit.rows.back(wrench).reshape(fit.rows.n, len(sheet.noise), -1),
+                          axis=2).max(0)
     return bool((most > sheet.noise).any())
 
 
 def unknown(fit: Fit, sheet: Sheet) -> Unknown:
     """What the terms of a fit leave, as slow noise that its data sheet does not expect; and, where
     transforms turn the sensor and never move it, what its accelerations do."""
-    if sheet.is_ideal:
+    if sheet.is_ideal or fit.rows.of_joints:  # what a robot may do is a term
         return Unknown(*np.zeros((3, 2)))
     least = np.square(sheet.accuracy) + np.square(sheet.drift) / 4.0
     walks = np.exp(fit.solution.log_noise[:, 2:]).sum(1)
@@ -69,11 +70,12 @@ def unknown(fit: Fit, sheet: Sheet) -> Unknown:
 
 
 def surprise(fit: Fit, sheet: Sheet) -> float:
-    """Root mean square of the residual over that of the data sheet: forces or torques."""
+    """Root mean square of the residual over that of the data sheet: forces, torques or a joint."""
     solution, time = fit.solution, fit.rows.time
     mean, *_ = noise.strengths_before(sheet, time[-1] - time[0])
-    usual = (solution.spectrum @ np.exp(mean).T).sum(0)
-    return float((lengths(solution.left) / np.sqrt(3.0 * usual)).max())
+    usual = noise.variances(solution.spectrum, mean, solution.variance.shape[1])
+    groups = len(sheet.noise)
+    return float((lengths(solution.left, groups) / lengths(np.sqrt(usual), groups)).max())
 
 
 def is_believable(fit: Fit) -> bool:
@@ -82,9 +84,11 @@ def is_believable(fit: Fit) -> bool:
 
     Else the noisy columns seem to weigh less than they do (errors in variables).
     """
+    if not all(term.is_believable(fit.values[term.name]) for term in fit.terms):
+        return False
+    if not any(term.takes_inertia for term in fit.terms):
+        return True
     s, rows = fit.solution, fit.rows
     made = rows.A @ fit.phi - static_wrench(fit.phi, -rows.level @ GRAVITY)
     noisy = np.repeat(s.spectrum[:, 1:2] * np.exp(s.log_noise[:, 1]), 3, 1)
-    is_clear = (noisy * s.weight**2).sum() < CLEAR * np.square(made * s.weight).sum()
-    return all((is_clear or not term.takes_inertia)
-               and term.is_believable(fit.values[term.name]) for term in fit.terms)
+    return bool((noisy * s.weight**2).sum() < CLEAR * np.square(made * s.weight).sum())

@@ -10,15 +10,16 @@ import numpy as np
 
 from ..compensation.live import Latch, LoadInUse
 from ..detect.bank import Kind
-from ..detect.scan import EMPTY, HALF, Event, Scan, torque_scan
+from ..detect.scan import EMPTY, HALF, Event, Scan
 from ..explain.explain import Explanation
 from ..explain.setup_errors import SURPRISING
+from ..explain.torques import torque_sheet
 from ..model.history import LONGEST, History
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
 from ..motion.track import SECOND, Fault
 from ..robot.robot_file import TorqueLoad
 from .beliefs import Basis
-from .estimate import Conclusion, Explained, Reason, estimate, walk_of
+from .estimate import Conclusion, Reason, estimate, walk_of
 
 NAMES = {Kind.PAYLOAD: "payload_changed", Kind.RELEASED: "payload_changed",
          Kind.RETURNED: "payload_changed", Kind.ZEROED: "zero_moved.wrench",
@@ -43,7 +44,7 @@ class Known(NamedTuple):
     def is_refuted(self, said: Conclusion) -> bool:
         """True if the models no longer explain newer samples as well."""
         now = said.explained
-        return isinstance(now, Explanation) and (
+        return now is not None and (
             now.surprise > max(SURPRISING, GROWN * self.found.surprise) or now.is_outdated)
 
 
@@ -62,8 +63,8 @@ class Course:
         by_driver, own = basis.beliefs.compensated, basis.settings
         self.history, self.latch = History(weighed=by_driver[:4] if (
             by_driver is not None and own.precompensated.terms == "weight") else None), Latch()
-        self._load, self.scan = load, torque_scan(load) if load else Scan(
-            basis.beliefs.sheet(own, now))
+        sheet = torque_sheet(load) if load else basis.beliefs.sheet(own, now)
+        self._load, self.scan = load, Scan(sheet, load)
         self.basis = basis
         self.newest: Conclusion | None = None
         self._events: dict[str, tuple[int, float, int]] = {}  # bin, change of mass [kg], how often
@@ -76,7 +77,7 @@ class Course:
         was, self.basis = self.basis, basis
         self._until = -1  # bin before which the newest conclusion on this basis was made
         self._known: tuple[Known, ...] = ()  # of the last two searches
-        self._waiting: tuple[int, Explained] | None = None  # until the scan has judged its rows
+        self._waiting: tuple[int, Explanation] | None = None  # until the scan has judged its rows
         tool = basis.beliefs.tool
         self.scan.tool = EMPTY if tool is None else (tool.phi, np.sqrt(np.diag(tool.covariance)))
         before, now = ((some.beliefs.tare, some.settings.wrench, some.settings.alignment)
@@ -223,15 +224,15 @@ class Course:
         """
         marks, known = self.history.marks, self._newest_known
         window = self.history.window(end, self.basis.settings.buffer.window)
-        torques = (self._load, marks.zero_moved > 0) if self._load else None
+        robot = (self._load, marks.zero_moved > 0) if self._load else None
         used = int(window.used.sum())
         if known is not None and not (search and (
                 end - known.end >= LATER or used > GROWN * known.used)):
-            said = estimate(window, end, self.basis, known.found, torques)
+            said = estimate(window, end, self.basis, known.found, robot)
             if not search or end - known.end < known.pause or not known.is_refuted(said):
                 return said
-        said = estimate(window, end, self.basis, None, torques)
-        if search and isinstance(said.explained, Explanation):
+        said = estimate(window, end, self.basis, None, robot)
+        if search and said.explained is not None:
             last, is_failed = self._known[-1:], said.explained.surprise > SURPRISING
             pause = min(2 * last[0].pause, LATER) if last and is_failed else EVERY
             self._known = *last, Known(end, marks.first, used, pause, said.explained)

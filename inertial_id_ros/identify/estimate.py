@@ -11,14 +11,14 @@ from ..estimate import IDENTIFIED, UNOBSERVED, Estimate, NoEstimate, Outcome, ju
 from ..explain.contradictions import Reason, contradictions
 from ..explain.explain import Explanation, explain
 from ..explain.residual import HARDLY, LARGE
-from ..explain.torques import TorqueLoad, explain_torques
+from ..explain.torques import Robot, torque_sheet
 from ..inertia import is_consistent, min_eigenvalue
-from ..kinds import made
+from ..kinds import MILD, made
 from ..model.history import Window
 from ..model.rows import FEWEST, STEP, is_enough
 from ..motion.motion import BIN, BIN_NS, Array
 from .beliefs import Basis
-from .solving import Explained, solve
+from .solving import solve
 
 SILENCING = ("cable", "base_moves", "constant_force", "not_rigid")  # causes beside the payload
 
@@ -33,46 +33,40 @@ class Conclusion(NamedTuple):
     """
 
     outcome: Outcome
-    explained: Explained | None = None
+    explained: Explanation | None = None
     findings: tuple[Reason, ...] = ()
     doubt: str = ""
 
 
-def walk_of(explained: Explained | None) -> tuple[float, float]:
+def walk_of(explained: Explanation | None) -> tuple[float, float]:
     """Change of the mass [kg/s], speed of the centre [m/s]; 0 where the payload is steady."""
     numbers = dict(explained.named if explained else ()).get("payload_walks", {})
     return float(numbers.get("mass_rate", 0.0)), float(numbers.get("speed", 0.0))
 
 
 def estimate(window: Window, end: int, basis: Basis, known: Explanation | None = None,
-             torques: tuple[TorqueLoad, bool] | None = None) -> Conclusion:
+             robot: Robot | None = None) -> Conclusion:
     """Estimate the payload from a window before a bin.
 
     Args:
-        known: see `explain`; torques: see `explain_torques`; None: samples are wrenches.
+        known, robot: see `explain`.
     """
     begun, stamp = time.perf_counter(), end * BIN_NS
     if not is_enough(window.used):
         seconds = BIN * float(window.used.sum())
         return Conclusion(NoEstimate(stamp, basis.frame, f"{seconds:.1f} s of usable samples; "
                                      f"{BIN * STEP * FEWEST:.1f} s in a row are needed"))
-    explained: Explained
-    surprise = 0.0
-    if torques is None:
-        sheet = basis.beliefs.sheet(basis.settings, stamp)
-        explained = explain(window, sheet, basis.beliefs.region(basis.settings), known)
-        refused = tuple(contradictions(explained, sheet, basis.settings.load.reference_mass))
-        surprise = float(explained.unknown.times.max())
-    else:
-        explained = explain_torques(window, *torques)
-        refused = explained.refused
+    sheet = torque_sheet(robot[0]) if robot else basis.beliefs.sheet(basis.settings, stamp)
+    explained = explain(window, sheet, basis.beliefs.region(basis.settings), known, robot)
+    reasons = tuple(contradictions(explained, sheet, basis.settings.load.reference_mass))
+    refused = tuple(reason for reason in reasons if reason[0] not in MILD)
     outcome, by_shape = _outcome(explained, refused, window, stamp, basis, begun)
-    doubt = "load_unexplained" if refused or surprise > LARGE else ""
+    doubt = "load_unexplained" if refused or explained.unknown.times.max() > LARGE else ""
     doubt = next((kind for kind, _ in explained.named if kind in SILENCING), doubt)
-    return Conclusion(outcome, explained, (*explained.named, *refused, *by_shape), doubt)
+    return Conclusion(outcome, explained, (*explained.named, *reasons, *by_shape), doubt)
 
 
-def _outcome(explained: Explained, refused: tuple[Reason, ...], window: Window, stamp: int,
+def _outcome(explained: Explanation, refused: tuple[Reason, ...], window: Window, stamp: int,
              basis: Basis, begun: float) -> tuple[Outcome, tuple[Reason, ...]]:
     """The estimate that follows from an explanation, and why its shape cannot be true; begun: time
     at which it was [s]."""
@@ -92,8 +86,8 @@ def _outcome(explained: Explained, refused: tuple[Reason, ...], window: Window, 
         verdict = (IDENTIFIED, *9 * (UNOBSERVED,))  # nothing is carried beside the tool
     none: Array = np.zeros(6)  # of joints
     bias = alignment = alignment_sigma = residual = none
-    if isinstance(explained, Explanation):
-        fit = explained.best
+    fit = explained.best
+    if not fit.rows.of_joints:
         bias = settings.wrench.sign * fit.values["bias"]
         alignment = _alignment({**fit.values, "delay": np.r_[explained.setup.delay]})
         alignment_sigma = np.abs(_alignment(fit.sigma))

@@ -9,7 +9,6 @@ from ..errors import NotEnoughData
 from ..explain.contradictions import SIGNIFICANT, Reason
 from ..explain.explain import Explanation
 from ..explain.fit import Fit
-from ..explain.torques import TorqueExplanation
 from ..inertia import PARAMETERS
 from ..model.newton_euler import GRAVITY, rotation, weight_columns
 from ..model.problem import Problem, channel_triangles, dynamism_weight
@@ -17,7 +16,6 @@ from ..model.tool import nothing_beside
 from ..motion.motion import Array
 from .beliefs import Basis
 
-Explained = Explanation | TorqueExplanation
 # Squared distance, in deviations, from data to a body that a right shape never exceeds.
 FAR = PARAMETERS + SIGNIFICANT * np.sqrt(2.0 * PARAMETERS)
 DYNAMIC = 300.0  # dynamism from which on the full model has 99.5 % of the weight in a blend
@@ -37,18 +35,19 @@ def plain_rows(fit: Fit, apart: Array) -> tuple[Array, ...]:
     bias = next(term for term in fit.terms if term.name == "bias")
     y = rows.A @ (fit.phi - apart) + solution.left + np.outer(
         rows.constant, fit.values["bias"] - bias.mean)
-    static = np.zeros_like(rows.A)
-    static[..., :4] = weight_columns(
-        -rows.level @ (rotation(np.r_[rows.setup.tilt, 0.0]) @ GRAVITY))
+    static, motion = np.zeros_like(rows.A), rows.window.motion
+    weight: Array = np.ones(rows.n)
+    if not rows.of_joints:  # for these no two models are blended
+        static[..., :4] = weight_columns(
+            -rows.level @ (rotation(np.r_[rows.setup.tilt, 0.0]) @ GRAVITY))
+        weight = dynamism_weight(rows.smooth(motion.acceleration), rows.smooth(motion.omega),
+                                 rows.smooth(motion.alpha), DYNAMIC)
     full, gravity = (rows.back(np.concatenate([A, y[..., None]], axis=2))
                      for A in (rows.A, static))
-    motion = rows.window.motion
-    weight = dynamism_weight(rows.smooth(motion.acceleration), rows.smooth(motion.omega),
-                             rows.smooth(motion.alpha), DYNAMIC)
     return full, gravity, weight, np.sqrt(solution.variance.mean(0)), bias.sd
 
 
-def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array, tuple[Reason, ...]]:
+def solve(explained: Explanation, basis: Basis) -> tuple[Array | None, Array, tuple[Reason, ...]]:
     """phi (10,) of the payload by the configured estimator, with noise as the data tell it; None
     where there is none. The tool, and what the driver compensates, are taken out before. And its
     covariance (10, 10) with noise as of the data sheet, widened by what the two answers differ; and
@@ -56,7 +55,7 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array, tupl
     beliefs, estimator, settings = basis.beliefs, basis.estimator, basis.settings
     more: Array = np.zeros((10, 10))
     is_whole = settings.precompensated.terms == "weight" or (  # alone: the inertia is measured
-        isinstance(explained, Explanation) and explained.error.kind == "removed_payload")
+        explained.error.kind == "removed_payload")
     apart: Array = np.zeros(10) if is_whole else -beliefs.removed
     if beliefs.tool is not None:
         apart, more = apart + beliefs.tool.phi, beliefs.tool.covariance
@@ -82,20 +81,13 @@ def solve(explained: Explained, basis: Basis) -> tuple[Array | None, Array, tupl
         "shape_contradicted", {"deviations": float(np.linalg.norm(off))}),)
 
 
-def _with_rows(problem: Problem, explained: Explained, basis: Basis, apart: Array) -> Problem:
+def _with_rows(problem: Problem, explained: Explanation, basis: Basis, apart: Array) -> Problem:
     """The problem, with rows or of rows where the estimator or its weighting needs them."""
     is_blend = basis.settings.estimator.weighting == "dynamism"
     if not is_blend and not basis.estimator.needs_wrench:
         return problem
-    if isinstance(explained, Explanation):
-        rows = plain_rows(explained.best, apart)
-        residual = float(np.linalg.norm(explained.best.solution.residual))
-    else:  # of joints; no two models are blended
-        both, (n, j) = explained.rows.copy(), explained.rows.shape[:2]
-        both[..., 10] -= both[..., :10] @ apart
-        rows = both, both, np.ones(n), np.maximum(explained.residual, 1e-9), np.zeros(j)
-        residual = float(np.sqrt(n * j))
-    full, static, weight, noise, bias_sd = rows
+    full, static, weight, noise, bias_sd = plain_rows(explained.best, apart)
+    residual = float(np.linalg.norm(explained.best.solution.residual))
     if is_blend:  # with the same bias (Nadeau, Giamou, Kelly 2022, eq. 8)
         return Problem.from_models((channel_triangles(full, weight),
                                     channel_triangles(static, 1.0 - weight)), noise, bias_sd)

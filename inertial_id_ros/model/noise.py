@@ -28,6 +28,11 @@ def spectra(rows: Rows, sheet: Sheet) -> Array:
     return np.stack(shapes, 1) * rows.gain[:, None]
 
 
+def variances(spectrum: Array, log: Array, channels: int) -> Array:
+    """Variances (k, channels) of the modes at strengths (g, c) of equal groups of channels."""
+    return np.repeat(spectrum @ np.exp(log).T, channels // len(log), 1)
+
+
 def strengths_before(sheet: Sheet, seconds: float) -> tuple[Array, Array, Array]:
     """Logarithms of the strengths before the data: means (2, c), deviations (c,), and those (2, c)
     below which an interval does not believe its own window: what errors the sensor may have does

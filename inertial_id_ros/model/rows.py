@@ -68,8 +68,10 @@ class Rows:
             base's x and y, and about the axes of each joint but the last [1/rad].
         bend: (k, j, 3, 4) the same by joints that give way, per mass and first moment.
         frequency: (k,) [Hz]; gain: (k,) of the smoothing on the power of white noise; constant:
-            (k,) modes of a one in each row.
+            (k,) modes of a one in each row; of_joints: True if torques stand for the wrench.
     """
+
+    of_joints = False
 
     def __init__(self, window: Window, setup: Setup) -> None:
         self.window, self.setup = window, setup
@@ -79,17 +81,21 @@ class Rows:
         if not self.n:
             return
         self.lost = sum(s.n for s in stretches(window.used)) / self.n
+        self.index = np.concatenate([s.first + STEP * np.arange(s.n) for s in self.stretches])
+        self.time, self.age = BIN * self.index, BIN * (len(window.used) - self.index)
+        self.frequency = np.concatenate([
+            np.arange(s.size) / (2.0 * BIN * STEP * s.n) for s in self.stretches])
+        self.gain, self.constant = _gain(self.frequency), self.modes(np.ones(self.n))
+        self._fill(window, setup)
+
+    def _fill(self, window: Window, setup: Setup) -> None:
+        """Make what is left of the attributes."""
         motion, omega = window.motion, window.motion.omega
         bins = np.hstack([motion.acceleration, motion.alpha, *(
             part.reshape(-1, 9) for part in (omega[:, :, None] * omega[:, None],
                                              motion.rotation.transpose(0, 2, 1)))])
         slow = self.smooth(low_pass(bins, setup.filter))
         self.rotation, self.place = self.smooth(motion.rotation), self.smooth(motion.position)
-        self.index = np.concatenate([s.first + STEP * np.arange(s.n) for s in self.stretches])
-        self.time, self.age = BIN * self.index, BIN * (len(window.used) - self.index)
-        self.frequency = np.concatenate([
-            np.arange(s.size) / (2.0 * BIN * STEP * s.n) for s in self.stretches])
-        self.gain, self.constant = _gain(self.frequency), self.modes(np.ones(self.n))
         self._turn(setup)
         modes = self.modes(slow)
         # Noise of the encoders, by which a load seems lighter than it is, is left out: of each mode
@@ -132,6 +138,10 @@ class Rows:
         self.A[:, :3, 0] += change
         self.A[:, 3:, 1:4] -= skew(change)
         self.y = self.modes(self.smooth(self.window.wrench, setup.delay))
+
+    def of(self, window: Window) -> "Rows":
+        """Rows of another window, made alike."""
+        return Rows(window, self.setup)
 
     def at(self, setup: Setup) -> "Rows":
         """The same window at another set-up, or these rows where a delay leaves too few; what is
