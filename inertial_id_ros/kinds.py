@@ -253,6 +253,7 @@ WHY = {
     "nothing_left": "the mass fits as {mass:.3f} kg, as if the driver compensates all of it",
     "stated": "{topic} states {mass:.3f} kg, compensated in the wrench of its driver (is it this "
     "one: precompensated.source={source}, precompensated.topic={topic}; else source=none)",
+    "clock_back": "stamps went back, as of a clock that was set",
     "frame_unplaced": "messages name '{said}', which no transform places; '{used}' is used instead",
     "robot_wrong": "{times:.0f} times the noise of the identified robot remain in '{joint}'",
     "robot_wrong.residual": "{times:.0f} times its noise remain in '{joint}': contact, friction?",

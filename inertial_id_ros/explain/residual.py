@@ -1,5 +1,5 @@
 # Copyright 2026 inertial_id_ros developers. SPDX-License-Identifier: Apache-2.0
-"""What a fit leaves: how large it is, whether the newest second fits, and what it may hide."""
+"""What a fit leaves: how large it is, and what it may hide."""
 
 from typing import NamedTuple
 

@@ -340,7 +340,8 @@ class Streams:
                 yield from counted(f"{kind}.{name}", sum(ring.counts[what] for ring in some))
         yield from own.findings()
         yield from counted("joint_states_incomplete", self.joints.others[0])
-        yield from counted("reset", self.counts["restarted"])
+        if self.counts["restarted"]:
+            yield "reset", {"why": "clock_back"}
         for name, (stamp, seconds) in self._trouble.named.items():
             if self.newest - stamp < SHOWN_NS:
                 yield name, {"seconds": seconds}

@@ -165,7 +165,7 @@ def test_another_mounting_and_a_clock_that_goes_back_begin_anew() -> None:
     assert streams.restarts == 2
     np.testing.assert_array_equal(stamps, STAMPS - back)
     assert len(motion.number) > 1080
-    assert "reset" in names(streams)
+    assert dict(streams.findings())["reset"]["why"]
     assert streams.emptied().chain is streams.chain
 
 
