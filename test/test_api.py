@@ -3,6 +3,7 @@
 
 import doctest
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from inertial_id_ros.apps.simulation.cobot import Scenario
 from inertial_id_ros.apps.simulation.write import topics_of, write_bag
 from inertial_id_ros.errors import InvalidData, MissingPackage, NotEnoughData, RecordingError
 from inertial_id_ros.extras import optional_packages
+from inertial_id_ros.identify.beliefs import Beliefs, Tare
 from inertial_id_ros.model.tool import Tool
 
 RATE = 250.0
@@ -60,8 +62,7 @@ def test_without_enough_data_the_result_says_why_and_holds_no_numbers() -> None:
     made = make()
     add(made, 0, 200)
     result = made.solve()
-    assert isinstance(result, NoEstimate)
-    assert result.reason
+    assert isinstance(result, NoEstimate) and result.reason
     assert not any(hasattr(result, name) for name in ("body", "sigma", "verdict"))
 
 
@@ -123,7 +124,6 @@ def test_samples_before_those_added_are_refused() -> None:
     with pytest.raises(InvalidData):
         add(made, 0, 400)
 
-
 # ---- recordings and accelerations --------------------------------------------------------------
 
 
@@ -175,14 +175,18 @@ def test_tare_and_tool_hold_until_they_are_taken_back() -> None:
     made.finish()
     require_truth(made.solve())
     assert np.abs(made.solve().bias - BIAS).max() < 0.1
-    part = 0.25 * BODY.phi()
-    apart = make()
-    apart.set_tool(Tool(FRAME, part, 1e-12 * np.eye(10), 1))
+    part = Tool("elsewhere", 0.25 * BODY.phi(), 1e-12 * np.eye(10), 1)
+    apart = Identifier(beliefs=Beliefs(Tare(2.0 * BIAS, 1, part.frame_id), part))
+    apart.set_robot_description(URDF)
     add(apart)
+    assert not apart.solve().valid and apart.beliefs.tare is None  # those of another frame
+    assert "tare_not_used" in {finding.name for finding in apart.findings()}
+    apart.set_tool(replace(part, frame_id=FRAME))
     with pytest.raises(NotEnoughData):
         apart.tare()  # it moves
     found = apart.solve()
-    assert abs(found.report[0] - 0.75 * TRUTH[0]) < 0.01 * TRUTH[0] and found.tool_apart
+    assert np.abs(found.bias - BIAS).max() < 0.1 and found.tool_apart
+    assert abs(found.report[0] - 0.75 * TRUTH[0]) < 0.01 * TRUTH[0]
     assert made.untare() != made.untare()  # there was one, and there is none
 
 

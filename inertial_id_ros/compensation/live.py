@@ -73,10 +73,10 @@ class LoadInUse:
 
 
 class Latch:
-    """load: in use; offset: (6,) left in the wrench: contact, or another zero."""
+    """load: in use; offset: (6,) left in the wrench: contact, another zero; weighed: of loads."""
 
-    def __init__(self) -> None:
-        self.load, self.offset = LoadInUse(), np.zeros(6)
+    def __init__(self, weighed: Array | None = None) -> None:
+        self.load, self.offset, self._weighed = LoadInUse(), np.zeros(6), weighed
         self._doubt, self._until = "", 0
 
     def judge(self, number: int, doubt: str) -> None:
@@ -116,7 +116,7 @@ class Latch:
         setup = Setup(scan.setup.tilt + own[3:5], scan.setup.delay + float(own[5]),
                       scan.setup.filter)
         return LoadInUse(mode, predictor.mean[0, PHI], predictor.mean[0, BIAS] - self.offset,
-                         own[:3], setup, (predictor.number or 0) * BIN_NS, "")
+                         own[:3], setup, (predictor.number or 0) * BIN_NS, "", self._weighed)
 
 
 class Compensation:

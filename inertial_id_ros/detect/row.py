@@ -125,7 +125,7 @@ class Rows:
         slopes[:, :, 5] = -rate
         for k, (number, y, gain) in enumerate(means):
             if history.weighed is not None:
-                y = y + columns[k, :, PUSH] @ history.weighed
+                y = y + columns[k, :, PUSH] @ history.weighed[:4]
             yield Row(number, columns[k], slopes[k], y, gain, -pull[k] / GRAVITY[2], A[k, :3, 0])
 
 

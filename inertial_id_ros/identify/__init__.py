@@ -72,7 +72,7 @@ class Identifier(identifier.Identifier):
     def load(self) -> LoadInUse:
         """What may be removed from the wrench, by all samples that were added."""
         self._update()
-        return self.course.load
+        return self.course.latch.load
 
     def compensate(self, stamp: int, names: Sequence[str], positions: ArrayLike, frame_id: str,
                    wrench: Sequence[float]) -> list[float] | None:

@@ -54,18 +54,13 @@ class Beliefs:
     Attributes:
         tare: of the sensor; tool: what stays when the object is released.
         shape: of the object, or of all there is without a tool.
-        compensated: phi (10,) of the payload that the driver compensates in the wrench.
+        compensated: phi (10,) of the payload that the driver compensates in the wrench; or zeros.
     """
 
     tare: Tare | None = None
     tool: Tool | None = None
     shape: Shape | None = None
-    compensated: Array | None = None
-
-    @property
-    def removed(self) -> Array:
-        """phi (10,) of what the driver compensates; zeros: nothing."""
-        return np.zeros(10) if self.compensated is None else self.compensated
+    compensated: Array = field(default_factory=lambda: np.zeros(10))
 
     def sheet(self, settings: Settings, now_ns: int) -> Sheet:
         """Data sheet and mounting, with what the tare says of the zero at that time [ns]."""
@@ -93,12 +88,12 @@ class Beliefs:
             if stamp is not None:
                 raise UnknownFrame(f"its frame '{frame}' moves against the sensor")
             phi = transform_phi(phi, place.rotation, place.translation)
-        return replace(self, compensated=phi if values[0] else None)
+        return replace(self, compensated=phi * (values[0] > 0.0))
 
     def region(self, settings: Settings) -> Region | None:
         """Box in which the centre of mass must lie: that of the shape, or of the longest reach
         about the sensor. None if a tool or a compensated payload is part of the load."""
-        if self.tool is not None or self.compensated is not None:
+        if self.tool is not None or self.compensated.any():
             return None
         if self.shape is None:
             return Region(np.zeros(3), np.full(3, 2.0 * settings.shape.max_reach))
@@ -135,11 +130,11 @@ def named_beliefs(settings: Settings) -> Beliefs:
                    compensated=compensated_by_driver(settings))
 
 
-def compensated_by_driver(settings: Settings) -> Array | None:
-    """phi (10,) of the payload that the settings say the driver compensates; None: none."""
+def compensated_by_driver(settings: Settings) -> Array:
+    """phi (10,) of the payload that the settings say the driver compensates; or zeros."""
     driver = settings.precompensated
     if driver.source != "settings" or not driver.mass or settings.load.robot:
-        return None
+        return np.zeros(10)
     return phi_from_body(driver.mass, driver.com, tensor_from_six(driver.inertia))
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compensation.live import Latch, LoadInUse
+from ..compensation.live import Latch
 from ..detect.bank import Kind
 from ..detect.scan import EMPTY, HALF, Event, Scan
 from ..explain.explain import Explanation
@@ -61,8 +61,8 @@ class Course:
 
     def __init__(self, basis: Basis, now: int, load: TorqueLoad | None = None) -> None:
         by_driver, own = basis.beliefs.compensated, basis.settings
-        self.history, self.latch = History(weighed=by_driver[:4] if (
-            by_driver is not None and own.precompensated.terms == "weight") else None), Latch()
+        weighed = by_driver if by_driver.any() and own.precompensated.terms == "weight" else None
+        self.history, self.latch = History(weighed=weighed), Latch(weighed)
         sheet = torque_sheet(load) if load else basis.beliefs.sheet(own, now)
         self._load, self.scan = load, Scan(sheet, load)
         self.basis = basis
@@ -97,12 +97,6 @@ class Course:
     def ready(self) -> int:
         """Bin before which motion and wrench are complete; 0 while there are not both."""
         return min(self.history.end, self.history.newest // BIN_NS)
-
-    @property
-    def load(self) -> LoadInUse:
-        """The load that may be removed from the wrench."""
-        load, by_driver = self.latch.load, self.basis.beliefs.compensated
-        return load if self.history.weighed is None else replace(load, weighed=by_driver)
 
     @property
     def period(self) -> int:

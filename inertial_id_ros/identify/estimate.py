@@ -73,11 +73,14 @@ def _outcome(explained: Explanation, refused: tuple[Reason, ...], window: Window
     if refused:
         return NoEstimate(stamp, basis.frame, made(*refused[0]).text, is_finding=True), ()
     settings, tool = basis.settings, basis.beliefs.tool
+    if tool is not None and tool.frame_id != basis.frame:
+        return NoEstimate(stamp, basis.frame, f"the tool is given in frame '{tool.frame_id}', the "
+                          f"load in '{basis.frame}': clear the tool and store it again"), ()
     phi, covariance, by_shape = solve(explained, basis)
     if phi is None or not is_consistent(phi):
         return NoEstimate(stamp, basis.frame, "no body fits the data yet: move more",
                           needs_motion=True), ()
-    if tool is None and basis.beliefs.compensated is None:
+    if tool is None and not basis.beliefs.compensated.any():
         covariance = widened(phi, covariance, float(explained.wide_phi[0]),
                              float(np.sqrt(explained.wide_covariance[0, 0])))
     by_tool = 0.0 if tool is None else tool.covariance

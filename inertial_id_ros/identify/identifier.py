@@ -46,7 +46,7 @@ class Identifier:
         self.streams = (TorqueStreams if settings.load.robot else Streams)(settings)
         self.waiting: list[Samples] = []
         self.added: dict[tuple[str, ...], int] = {}
-        self._finished, self._reset = False, ""  # why all samples were dropped
+        self._finished, self._reset, self._not_used = False, "", ""  # why: all samples; a tare
         self.by_driver: StatedPayload | None = None
         driver = settings.precompensated
         self._not_added = "" if driver.source in ("settings", "none") else (
@@ -98,7 +98,7 @@ class Identifier:
             try:
                 stated = self.beliefs.with_stated(self.by_driver, self.settings, self.streams)
                 self.by_driver, self._not_added = None, ""
-                if not np.array_equal(stated.removed, self.beliefs.removed):
+                if not np.array_equal(stated.compensated, self.beliefs.compensated):
                     self.believe(stated)
             except InertialIdError as error:
                 self._not_added = str(error)
@@ -123,8 +123,13 @@ class Identifier:
     def _advance(self) -> list[Outcome]:
         """Let the samples so far settle in the history, and judge it; outcomes that are due."""
         motion, stamps, rows, faults = self.streams.advance(self._finished)
-        if self.streams.frame != self.course.basis.frame:
-            self.course.basis = replace(self.course.basis, frame=self.streams.frame)
+        frame, tare = self.streams.frame, self.beliefs.tare
+        if frame != self.course.basis.frame:
+            if tare is not None and tare.frame_id != frame:
+                self._not_used = f"it is of frame '{tare.frame_id}', the wrench of '{frame}'"
+                tare = None
+            self.course.believe(replace(self.course.basis, frame=frame,
+                                        beliefs=replace(self.beliefs, tare=tare)))
         if self.streams.restarts != self._restarts:
             self._begin(self.course.basis)
         self.course.append(motion, stamps, self.streams.sign * rows, faults)
@@ -174,7 +179,8 @@ class Identifier:
         said = said or self.course.newest
         given = [*self.streams.findings(), *self.course.findings()]
         given += [(name, {"why": why}) for name, why in (
-            ("reset", self._reset), ("payload_not_added", self._not_added)) if why]
+            ("reset", self._reset), ("payload_not_added", self._not_added),
+            ("tare_not_used", self._not_used)) if why]
         found = [made(*one) for one in (*given, *(said.findings if said else ()))]
         return sort_findings({one.name: one for one in found}.values())
 
@@ -183,10 +189,10 @@ class Identifier:
         another payload, what was measured before counts no more (raises InvalidData: the estimator
         needs a shape, and these have none)."""
         self._update()
-        before = self.beliefs.removed
+        self._not_used, before = "", self.beliefs.compensated
         self.course.believe(replace(self.course.basis, beliefs=beliefs,
                                     settings=settings or self.settings))
-        if not np.array_equal(before, beliefs.removed):
+        if not np.array_equal(before, beliefs.compensated):
             self._begin(self.course.basis)
 
     def set_settings(self, settings: Settings) -> None:

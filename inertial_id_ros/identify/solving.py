@@ -56,7 +56,7 @@ def solve(explained: Explanation, basis: Basis) -> tuple[Array | None, Array, tu
     more: Array = np.zeros((10, 10))
     is_whole = settings.precompensated.terms == "weight" or (  # alone: the inertia is measured
         explained.error.kind == "removed_payload")
-    apart: Array = np.zeros(10) if is_whole else -beliefs.removed
+    apart: Array = np.zeros(10) if is_whole else -beliefs.compensated
     if beliefs.tool is not None:
         apart, more = apart + beliefs.tool.phi, beliefs.tool.covariance
         nothing = nothing_beside(beliefs.tool, explained.wide_phi - apart,

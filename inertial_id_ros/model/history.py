@@ -61,8 +61,8 @@ class History:
     Attributes:
         end: bin before which motion is complete; newest: stamp of the wrench [ns]; 0: none yet.
         marks: what the scan found; replaced as a whole.
-        weighed: mass and first moment (4,) of a payload whose weight alone the driver has taken
-            off the wrench: windows and rows have it again.
+        weighed: phi (10,) of a payload whose weight alone the driver has taken off the wrench:
+            windows and rows have it again.
     """
 
     def __init__(self, seconds: float = LONGEST, weighed: Array | None = None) -> None:

@@ -149,7 +149,7 @@ class IoThread:
             self._moved_by = known.moved_by
             self._live.motion = MotionNow(known.moved_by)
         self._live.terms = identifier.settings.compensation.terms
-        load = identifier.course.load
+        load = identifier.course.latch.load
         if load is not self._of_identifier:
             self._of_identifier = load
             load = load.seen_in(frame, known)

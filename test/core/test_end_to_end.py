@@ -211,7 +211,7 @@ def test_blocks_rate_and_questions_do_not_matter() -> None:
         rows[(at > begin) & (at < end), :3] += [0.0, 6.0, -9.0]
     rows[at > 8.45] -= rows[at < 8.45][-1]
     usual, made = run(samples, 25, 2.0, asks=False)
-    load, marks = made.course.load, made.course.history.marks
+    load, marks = made.course.latch.load, made.course.history.marks
     assert len(marks.contacts) == 4 and marks.zero_moved > marks.begin > 0
     for size, rate, asks in ((1, 2.0, False), (10**6, 2.0, False), (25, 0.5, True),
                              (25, 10.0, False), (25, 4.0, False)):
@@ -230,7 +230,7 @@ def test_blocks_rate_and_questions_do_not_matter() -> None:
                     np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12, err_msg=name)
                 else:
                     assert a == b, name
-        same = other.course.load
+        same = other.course.latch.load
         assert same.mode is load.mode and same.reason == load.reason
         np.testing.assert_allclose(same.phi, load.phi, rtol=1e-9, atol=1e-12)
         assert {f.name for f in made.findings()} == {f.name for f in other.findings()}

@@ -5,6 +5,7 @@ are whole or not there."""
 import json
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -21,8 +22,6 @@ SETTINGS = Settings()
 READING = np.array([1.0, -2.0, 3.0, 0.1, -0.2, 0.3])
 TARE = Tare(READING, 5, "flange", tare_conditions(SETTINGS))
 HOUR = 3_600_000_000_000
-
-
 TOOL = Tool("flange", phi_from_body(0.5, np.zeros(3), 1e-3 * np.eye(3)), 1e-6 * np.eye(10), 7)
 
 
@@ -86,11 +85,8 @@ def test_nothing_is_carried_where_the_data_exclude_a_mass(mass: float, sd: float
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
         fails: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_atomically(tmp_path / "a.json", "old")
-
-    def refuse(*_: object) -> None:
-        raise OSError(30, "Read-only file system")
-
-    monkeypatch.setattr(Path if fails == "replace" else os, fails, refuse)
+    monkeypatch.setattr(Path if fails == "replace" else os, fails,
+                        Mock(side_effect=OSError(30, "Read-only file system")))
     with pytest.raises(OSError, match="Read-only"):
         write_atomically(tmp_path / "a.json", "new")
     assert (tmp_path / "a.json").read_text() == "old"
