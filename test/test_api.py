@@ -71,6 +71,8 @@ def test_an_estimate_stays_without_new_samples_and_is_gone_after_a_reset() -> No
     add(made)
     first = made.solve()
     np.testing.assert_array_equal(made.solve().phi, first.phi)
+    made.add_joint_states(STAMPS + 8 * 10**9, JOINTS, POSITIONS)  # and the wrench is silent
+    assert made.solve().stale and not first.stale
     made.reset()
     assert not made.solve().valid
     add(made)  # stamps begin anew
@@ -123,6 +125,7 @@ def test_samples_before_those_added_are_refused() -> None:
     add(made, 400, 700)
     with pytest.raises(InvalidData):
         add(made, 0, 400)
+
 
 # ---- recordings and accelerations --------------------------------------------------------------
 

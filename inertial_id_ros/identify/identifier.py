@@ -143,9 +143,10 @@ class Identifier:
         return self._held(with_findings(said.outcome, self.findings(said)), (
             "the newest samples do not fit the others" if is_outdated else ""))
 
-    def _held(self, outcome: Outcome, why: str) -> Outcome:
-        """An outcome that the newest samples do not renew, as they are suspect or as said; empty:
-        they do."""
+    def _held(self, outcome: Outcome, why: str = "", newest: int = 0) -> Outcome:
+        """An outcome, stale for this reason, by suspect samples, or by a much newer one [ns]."""
+        if newest - outcome.stamp_ns > SECOND + self.course.period * BIN_NS:
+            why = "no new samples"
         if self.course.scan.onset is not None:
             why = "the wrench does not fit the payload now"
         return outcome.as_stale(why) if why and isinstance(outcome, Estimate) else outcome
@@ -157,8 +158,7 @@ class Identifier:
         missing, newest = self.streams.missing(), self.streams.newest
         if missing or self._last is None:
             return NoEstimate(newest, self.streams.frame, missing or "too few samples yet")
-        is_old = newest - self._last.stamp_ns > SECOND + self.course.period * BIN_NS
-        return self._held(self._last, "no new samples" if is_old else "")
+        return self._held(self._last, newest=newest)
 
     def solve(self) -> Outcome:
         """The estimate of the last `buffer.window` seconds of the samples so far: physically
@@ -167,10 +167,10 @@ class Identifier:
         Nobody else reads what is computed for it: whoever asks, and how often, changes nothing.
         """
         self._update()
-        course = self.course
+        course, newest = self.course, self.streams.newest
         if self.streams.missing() or not course.ready:
             return self.outcome
-        return self._stated(course.conclusion(course.ready))
+        return self._held(self._stated(course.conclusion(course.ready)), newest=newest)
 
     def findings(self, said: Conclusion | None = None) -> tuple[Finding, ...]:
         """Everything about the samples so far that deserves attention, errors first; said: what
