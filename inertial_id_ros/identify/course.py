@@ -142,9 +142,11 @@ class Course:
 
     def findings(self) -> Iterator[Reason]:
         """Kinds and numbers of what the scan found lately. The finding of an event stands for a
-        while, that of a contact as long as it lasts."""
+        while, that of a contact as long as it lasts, or is left in the compensated wrench."""
+        offset = np.abs(self.latch.offset) - np.repeat(self.basis.settings.wrench.accuracy, 3)
         for name, (number, change, count) in self._events.items():
-            if (self._judged - number) * BIN_NS < SHOWN_NS:
+            lasts = name == NAMES[Kind.OFFSET] and offset.max() > 0.0
+            if lasts or (self._judged - number) * BIN_NS < SHOWN_NS:
                 yield name, {"change": change, "count": count}
         if self.scan.onset is not None:
             yield "contact", {"seconds": BIN * (self._judged - self.scan.onset),

@@ -291,8 +291,7 @@ def test_the_payload_is_taken_off_the_wrench_without_ros(by_poses: bool, label: 
 
 def test_a_grip_and_a_release_in_motion_are_named_and_the_load_follows() -> None:
     made = make(given=Settings())
-    changes: list[float] = []
-    late: list[float] = []
+    changes, late = list[float](), list[float]()
     before: set[str] = set()
     for now, part in in_blocks(gripped(14.0), 12):
         late += [size for size in compensated(made, part) if now > RELEASE + 3.0]
@@ -312,17 +311,19 @@ def rested(points: Points, effect: Any) -> Parts:
                       np.where(t < 11.0, np.minimum(t, 7.0), t - 11.0)))
 
 
-def test_after_a_tare_nothing_is_shown_of_what_was_there_before() -> None:
-    """A push at rest, or another zero: nobody can tell which."""
+@pytest.mark.parametrize("tares", [True, False])
+def test_after_a_tare_nothing_is_shown_of_what_was_there_before(tares: bool) -> None:
+    """A push at rest, or another zero: nobody can tell which, and it is named while it is left."""
     made, left = make(given=Settings()), []
     for now, part in rested(body(5, 1e-6), lambda t, at: np.outer(
             t > 8.5, [3.0, 0.0, 4.0, 0.0, 0.1, 0.0])):
         left += compensated(made, part)
         made.add_arrays(part)
-        if now == 10.5:
+        if now == 10.5 and tares:
             made.tare()
     assert np.mean(left[-1300:-1110]) == pytest.approx(5.0, abs=0.2)
-    assert made.load.mode is Mode.KNOWN and np.mean(left[-1000:]) < 0.4
+    assert made.load.mode is Mode.KNOWN and (np.mean(left[-1000:]) < 0.4) == tares
+    assert ("zero_or_contact" in {finding.name for finding in made.findings()}) != tares
 
 
 @pytest.mark.slow

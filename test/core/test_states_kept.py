@@ -21,7 +21,6 @@ from inertial_id_ros.settings import Settings
 SETTINGS = Settings()
 READING = np.array([1.0, -2.0, 3.0, 0.1, -0.2, 0.3])
 TARE = Tare(READING, 5, "flange", tare_conditions(SETTINGS))
-HOUR = 3_600_000_000_000
 TOOL = Tool("flange", phi_from_body(0.5, np.zeros(3), 1e-3 * np.eye(3)), 1e-6 * np.eye(10), 7)
 
 
@@ -60,7 +59,7 @@ def test_a_run_begins_with_what_the_last_one_kept_and_a_tare_only_as_it_was_meas
 def test_a_tare_makes_the_zero_known_and_ages() -> None:
     before = Beliefs().sheet(SETTINGS, 0)
     fresh = Beliefs(tare=TARE).sheet(SETTINGS, 5)
-    later = Beliefs(tare=TARE).sheet(SETTINGS, 9 * HOUR)
+    later = Beliefs(tare=TARE).sheet(SETTINGS, 9 * 3600 * 10**9)
     old = Beliefs(tare=Tare(READING, 5, "flange", {}, is_old=True)).sheet(SETTINGS, 5)
     np.testing.assert_allclose(fresh.bias_mean, SETTINGS.wrench.sign * READING)
     assert (fresh.bias_sd < later.bias_sd).all() and (later.bias_sd <= before.bias_sd).all()
