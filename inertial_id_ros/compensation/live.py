@@ -106,8 +106,7 @@ class Latch:
             if self.load.mode is Mode.SILENT:
                 return
             if event.kind is Kind.OFFSET and scan.before is not None:
-                change = scan.predictor.mean[0, BIAS] - scan.before.mean[0, BIAS]
-                self.offset = self.offset + change
+                self.offset = self.offset + (scan.predictor.mean - scan.before.mean)[0, BIAS]
             self.load = self._of(scan, FOLLOWED[event.kind] or self.load.mode)
 
     def _of(self, scan: Scan, mode: Mode) -> LoadInUse:
@@ -147,34 +146,33 @@ class Compensation:
         Args:
             stamp: [ns]; frame: of the reading; wrench: reading (6,) [N, N m].
         """
-        out = self._compensate(stamp, frame, list(wrench))
-        self.silence, self._out = (out, []) if isinstance(out, str) else ("", out)
+        self._out, self.silence = self._compensate(stamp, frame, list(wrench))
         return self._out or None
 
-    def _compensate(self, stamp: int, frame: str, wrench: list[float]) -> list[float] | str:
-        """As `compensate`, with the reason where there is nothing to publish."""
+    def _compensate(self, stamp: int, frame: str, wrench: list[float]) -> tuple[list[float], str]:
+        """The reading without the load; or nothing, and why."""
         if stamp <= 0 or 0 <= self._newest - stamp < JUMP_NS:
-            return "stamps_repeated"
+            return [], "stamps_repeated"
         step, self._newest = 1e-9 * abs(stamp - self._newest), stamp  # a clock may be set back
         if wrench != self._last:
             self._last, self._since = wrench, stamp
         elif stamp - self._since >= GAP_NS:
-            return "wrench_stuck"
+            return [], "wrench_stuck"
         elif self._out:
-            return self._out  # a slow sensor repeats itself
+            return self._out, ""  # a slow sensor repeats itself
         load, motion, reading = self.load, self.motion, np.array(wrench)
         if load.frame and frame.lstrip("/") != load.frame:
-            return "frame_wrong"
+            return [], "frame_wrong"
         if not (np.abs(reading) < self._limits).all():
-            return "wrench_invalid"
+            return [], "wrench_invalid"
         if load.mode is Mode.SILENT:
-            return load.reason
+            return [], load.reason
         now = None if motion is None else motion.at(
             stamp - round(1e9 * load.setup.delay), self.terms)
         if now is None:
-            return "motion_unknown"
+            return [], "motion_unknown"
         removed = self._sign * self._of_load(load, now, step)
-        return (reading - (removed if load.target is None else load.target @ removed)).tolist()
+        return (reading - (removed if load.target is None else load.target @ removed)).tolist(), ""
 
     def _of_load(self, load: LoadInUse, now: Motion, step: float) -> Array:
         """W and bias (6,) of a load; goes over from the one before smoothly."""
