@@ -29,8 +29,7 @@ def numbers(name: str, text: str) -> list[list[str]]:
     out, heads, title = [], list[str](), ""
     for line in text.splitlines():
         if name == "referee" and (found := METRIC.match(line)):
-            at = found.start(2) + max(len(found[2]), 17) + 10
-            out.append(["", found[1], found[2], line[at:at + 8].strip()])
+            out.append(["", found[1], found[2], line[found.end():].split()[1]])  # before, now
         elif line.startswith("|"):
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             if heads and set(line) - set("|-: "):
