@@ -2,6 +2,7 @@
 """Causes with a law of their own: a cable, a payload that pours or slides, a part that swings."""
 
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..model.setup import filtered
 from ..motion.motion import Array
 from .fit import LIGHTEST, Fit
 from .residual import HARDLY, INEXACT, looks_like
-from .terms import COMMON, RARE, STRENGTH, Effect, Place, Term, Values, linear
+from .terms import COMMON, RARE, STRENGTH, Effect, Place, Term, Values, by_differences, linear
 
 EVERY = 1.0  # s, of a stretch of time in which a payload pours evenly
 
@@ -46,12 +47,15 @@ class Cable(Term):
         """It pulls, near the sensor."""
         return self._tension(values) > 0.0 and bool((np.abs(values[5:]) < 3.0 * self.sd[5:]).all())
 
-    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
-        point, excess, stiffness, lever = values[:3], values[3], values[4], values[5:]
-        line = point - (rows.place - rows.place.mean(0)) - rows.rotation @ lever
-        pull = (stiffness + excess / np.linalg.norm(line, axis=1, keepdims=True)) * line
-        force = (rows.rotation.transpose(0, 2, 1) @ pull[..., None])[..., 0]
-        return -np.concatenate([force, np.cross(lever, force)], 1)
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        def wrench(at: Array) -> Array:
+            point, excess, stiffness, lever = at[:3], at[3], at[4], at[5:]
+            line = point - (rows.place - rows.place.mean(0)) - rows.rotation @ lever
+            pull = (stiffness + excess / np.linalg.norm(line, axis=1, keepdims=True)) * line
+            force = (rows.rotation.transpose(0, 2, 1) @ pull[..., None])[..., 0]
+            return -np.concatenate([force, np.cross(lever, force)], 1)
+
+        return by_differences(rows, wrench, values, self.sd)
 
     def doubt(self, phi: Array, values: Array) -> Array:
         weight = -GRAVITY[2] * max(float(phi[0]), LIGHTEST)
@@ -127,16 +131,19 @@ class Swing(Term):
         gap = np.abs(values - self.mean)[:2] / self.sd[:2]
         return bool(0.0 < values[2] < 1.3 and gap.max() < 3.0)
 
-    def wrench(self, rows: Rows, phi: Array, values: Array) -> Array:
-        mass = max(float(phi[0]), LIGHTEST)
-        turned = rows.window.motion.rotation
+    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
+        @cache  # most of the values that are asked for differ in the others alone
+        def seen(*logarithms: float) -> Array:
+            turn, damping = np.exp(logarithms) * [2.0 * np.pi, 1.0]
+            pendulum = np.array([turn**2, 2.0 * damping * turn, 1.0])
+            driven = filtered(pivot, np.array([0.0, 0.0, -1.0]), pendulum)  # not by gravity
+            return mass * rows.smooth(np.einsum("ni,nij->nj", driven, across))
+
+        mass, across = max(float(phi[0]), LIGHTEST), rows.window.motion.rotation[:, :2]
         proper = rows.unfiltered[:, :3, :4] @ np.r_[1.0, phi[1:4] / mass]
-        pivot = np.einsum("nij,nj->ni", turned[:, :2], proper)  # along the string it goes with it
-        turn, damping = np.exp(values[:2]) * [2.0 * np.pi, 1.0]
-        pendulum = np.array([turn**2, 2.0 * damping * turn, 1.0])
-        driven = filtered(pivot, np.array([0.0, 0.0, -1.0]), pendulum)  # gravity does not drive it
-        seen = mass * rows.smooth(np.einsum("ni,nij->nj", driven, turned[:, :2]))
-        return static_wrench(values[2:], seen)
+        pivot = np.einsum("nij,nj->ni", across, proper)  # along the string it goes with it
+        return by_differences(rows, lambda at: static_wrench(at[2:], seen(*at[:2].tolist())),
+                              values, self.sd)
 
     def doubt(self, phi: Array, values: Array) -> Array:
         """What swings has no inertia of a rigid body; and a law of small swings is inexact."""

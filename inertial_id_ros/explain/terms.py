@@ -41,14 +41,21 @@ class Effect(NamedTuple):
     through: Callable[[Array], Array] | None = None
 
 
+def by_differences(rows: Rows, wrench: Callable[[Array], Array], values: Array, sd: Array
+                   ) -> Effect:
+    """The effect of what adds a wrench (n, 6) to each of the rows, as a function of the values."""
+    step = DIFFERENCE * sd
+    modes = rows.modes(np.stack([wrench(at) for at in (values, *(values + np.diag(step)))], 2))
+    return Effect((modes[..., 1:] - modes[..., :1]) / step, modes[..., 0])
+
+
 def linear(slopes: Array, values: Array) -> Effect:
     """The effect of slopes that do not depend on the values."""
     return Effect(slopes, slopes @ values)
 
 
 class Term:
-    """Base of all terms; values (q,) have a Gaussian prior of `mean` and `sd`. Each has its own
-    `effect`, or a `wrench` that is not linear in the values.
+    """Base of all terms; values (q,) have a Gaussian prior of `mean` and `sd`.
 
     Attributes:
         name: kind of its finding; place: in the order in which the wrench passes the terms.
@@ -64,16 +71,8 @@ class Term:
     is_inexact = takes_inertia = False
     sd: Array
     mean: Array
-    # What it adds to the reading (n, 6) of each of the rows, for phi (10,) and values (q,).
-    wrench: Callable[[Rows, Array, Array], Array]
-
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        """The effect at values (q,) on a load (k, 6) that passes through it; slopes are found by
-        differences."""
-        step = DIFFERENCE * self.sd
-        points = [values, *(values + np.diag(step))]
-        modes = rows.modes(np.stack([self.wrench(rows, phi, at) for at in points], 2))
-        return Effect((modes[..., 1:] - modes[..., :1]) / step, modes[..., 0])
+    # Of rows, a payload phi (10,), values (q,), and the load (k, 6) that passes through the term.
+    effect: Callable[[Rows, Array, Array, Array], Effect]
 
     def starts(self, fit: "Fit") -> list[Values]:
         """Values to begin at, by the names of terms, beside a fit without this term."""
@@ -93,21 +92,14 @@ class Term:
 
 
 class Usual(Term):
-    """A term that is always there.
-
-    Args:
-        effect: of rows, phi, values and load.
-    """
+    """A term that is always there."""
 
     def __init__(self, name: str, sd: Array | list[float], place: Place, strength: float,
                  effect: Callable[[Rows, Array, Array, Array], Effect], mean: Array | None = None
                  ) -> None:
         self.sd = np.asarray(sd, float)
         self.mean = np.zeros(len(self.sd)) if mean is None else mean
-        self.name, self.place, self.strength, self._effect = name, place, strength, effect
-
-    def effect(self, rows: Rows, phi: Array, values: Array, load: Array) -> Effect:
-        return self._effect(rows, phi, values, load)
+        self.name, self.place, self.strength, self.effect = name, place, strength, effect
 
 
 def mixing(name: str, sd: Array, basis: Array, place: Place, strength: float) -> Usual:

@@ -70,10 +70,10 @@ class Bag(ExitStack):
         another type under such a name is left out (raises RecordingError: damaged)."""
         def of_file(reader: Any) -> Iterator[Message]:
             chosen = [c for c in reader.connections if types.get(c.topic) == _type_of(c)]
+            convert = self._store.ros1_to_cdr if reader.path.suffix == ".bag" else None
             for connection, time, data in reader.messages(chosen) if chosen else ():
-                if reader.path.suffix == ".bag":
-                    data = bytes(self._store.ros1_to_cdr(data, _type_of(connection)))
-                yield connection.topic, time, data
+                yield connection.topic, time, (
+                    bytes(convert(data, _type_of(connection))) if convert else data)
 
         with one_error(f"recording {self._path} cannot be read"):
             yield from merge(*map(of_file, self._readers), key=lambda message: message[1])
