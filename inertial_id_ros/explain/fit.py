@@ -17,7 +17,7 @@ from .terms import Term, Values
 
 VAGUE = np.r_[30.0, np.full(3, 5.0), np.full(6, 3.0)]  # deviations of phi before the data
 LIGHTEST = 0.05  # kg: what is relative to the mass takes at least this
-ROUNDS, CLOSE = 6, 0.3  # a change of phi, in deviations, which ends them
+ROUNDS, CLOSE = 6, 0.3  # changes of phi, in deviations, and of the log of noise, which end them
 LINEAR = 3.0  # deviations: usual terms are linear in so small a change
 FIRST_SCALE, CHANGE = 0.3, 10.0  # of a prior; in a round, and from the first to the least one
 LATEST = 0.3  # s
@@ -95,19 +95,19 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
     mean, spread, least = noise.strengths_before(prior.sheet, rows.time[-1] - rows.time[0])
     log = mean if start is None else start.solution.log_noise
     solution, gained, moved = Solution(system, log, scales), np.inf, np.inf
-    is_usual = is_near and not any(term.odds for term in terms)
     for number in range(rounds):
         x = system.x
-        if is_usual and moved < LINEAR:  # only noise and scales change
-            x = solution.x
+        if is_near and moved < LINEAR and not any(term.odds for term in terms):
+            x = solution.x  # only noise and scales change
         elif number:
             system, gained = _stepped(system, solution.x, log, scales, prior)
             x, solution = system.x, Solution(system, log, scales)
         log, scales = solution.strengths(mean, spread), system.learnt_scales(solution, scales)
+        is_quiet = start is not None or np.abs(log - solution.log_noise).max() < CLOSE
         solution = Solution(system, log, scales)
         step = solution.x[:10] - x[:10]
         moved = np.sqrt(abs(step @ np.linalg.solve(solution.covariance[:10, :10], step)))
-        if gained < SETTLED or (moved < CLOSE and (number or is_near)):
+        if is_quiet and (gained < SETTLED or (moved < CLOSE and (number or is_near))):
             break  # or a flat valley, as of an arm at rest
     stretched = ((t.strength, scales[t.name] ** 2) for t in terms
                  if np.isfinite(t.strength) and scales[t.name] > 1.0)

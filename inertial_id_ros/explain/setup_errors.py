@@ -172,7 +172,7 @@ def _clock(rows: Rows) -> int:
     """Bins by which the wrench is late: where payload and zero gain most over the zero alone."""
     wrench, used = rows.window.wrench, rows.window.used
     lags = np.arange(-FARTHEST, FARTHEST + 1, 2)
-    at = rows.index + lags[:, None]
+    at = (rows.time / BIN).astype(int) + lags[:, None]
     there = (at >= 0) & (at < len(used)) & used[at.clip(0, len(used) - 1)]  # (l, n)
     scale = np.repeat(wrench[used].reshape(-1, 2, 3).std((0, 2)), 3) + 1e-9
     y = wrench[at.clip(0, len(used) - 1)] / scale * there[..., None]

@@ -7,25 +7,24 @@ from ..explain.residual import LARGE
 from ..inertia import Array
 from ..model.history import Window
 from ..model.newton_euler import GRAVITY, weight_columns
-from ..model.rows import HALF
 from ..motion.motion import BIN_NS, SECOND, Motion
 from .beliefs import Basis
 from .estimate import Conclusion, estimate
 
-PERIOD = SECOND // BIN_NS  # bins of a pose, between two of which none counts for a while
+PERIOD = SECOND // BIN_NS  # bins of a pose, the last of which does not count
 
 
 def estimate_at_rest(begin: int, turn: Array, wrench: Array, basis: Basis) -> Conclusion:
     """What rotations (n, 3, 3) of the sensor at rest and mean wrenches (n, 6), W + bias, tell.
 
-    Each pose is held for most of a second, the first from a stamp [ns] on, so that all that is
+    Each pose is held for a second, the first from a stamp [ns] on, so that all that is
     known of sensors and set-ups counts as for any motion.
     """
     sensor = basis.settings.wrench
     fits, residual = fitting_poses(turn, wrench, np.hypot(sensor.noise, sensor.accuracy))
-    number = np.arange(len(turn) * PERIOD - HALF)
+    number = np.arange(len(turn) * PERIOD)
     which, still = number // PERIOD, np.zeros((len(number), 3))
-    used = fits[which] & (number % PERIOD < PERIOD - HALF)
+    used = fits[which] & (number % PERIOD < PERIOD - 1)
     motion = Motion(begin // BIN_NS + number, turn[which], still, still, still, still,
                     np.empty((len(number), 0, 3, 3)), np.empty((len(number), 0, 6)))
     window = Window(motion, used, wrench[which], 1.0 * used, rests=True)

@@ -7,10 +7,9 @@ of its spectrum; leaving out the fast ones is the low-pass.
 
 from collections.abc import Callable
 from copy import copy
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from scipy.fft import dct, idct
 from scipy.ndimage import uniform_filter1d
 from scipy.special import chdtri
@@ -23,25 +22,27 @@ from .setup import Setup, low_pass
 HALF = 10  # bins, of the smoothing kernel
 STEP = 8  # bins from row to row
 BAND = 4.0  # Hz, modes below
-SHORTEST = 2 * (HALF + 1) + 6 * STEP  # bins of a stretch: it has seven rows
+SHORTEST = 2 * (HALF + 1) + 6 * STEP  # bins of a stretch: it has eight rows
 FEWEST = 12  # rows of a fit
 _QUIET = 4.5  # Hz, from which on motion is noise
 _ABOVE = 2.5  # times the noise: power that is a signal
 
 
 class Stretch:
-    """Rows of bins without holes: n rows from bin `first` on, and its slow modes."""
+    """Rows of bins without holes: n rows of STEP bins from bin `first` on, and its slow modes."""
 
     def __init__(self, begin: int, end: int, late: int, rests: bool = False) -> None:
-        self.first = begin + HALF + 1 + max(0, -late)
-        self.n = (end - HALF - 2 - max(0, late) - self.first) // STEP + 1
+        self.n = (end - begin - 2 - abs(late)) // STEP  # one bin each side: parts of bins of delays
+        self.first = end - 1 - max(0, late) - STEP * self.n
         self.size = 1 if rests else max(int(2.0 * BAND * BIN * STEP * self.n), 3)
 
-    def smooth(self, bins: Array, kernel: Array, late: int) -> Array:
-        """Rows (n, ...) of bins, which are `late` bins after those of the motion."""
-        spans = sliding_window_view(bins.reshape(len(bins), -1), len(kernel), axis=0)
-        spans = spans[self.first + late - len(kernel) // 2::STEP][:self.n]
-        return (spans @ kernel).reshape(self.n, *bins.shape[1:])
+    def smooth(self, bins: Array, late: int) -> Array:
+        """Rows (n, ...) of bins, which are `late` bins after those of the motion; beyond the ends
+        bins are mirrored, as in the modes, so that white noise stays independent in these."""
+        part = bins[self.first + late:][:STEP * self.n].reshape(self.n, STEP, -1)
+        after, own, before = (_kernel() @ part).transpose(1, 0, 2)
+        out = own + np.concatenate([before[:1], after[:-1]])
+        return (out + np.concatenate([before[1:], after[-1:]])).reshape(self.n, *bins.shape[1:])
 
 
 def stretches(used: np.ndarray, late: int = 0, rests: bool = False) -> list[Stretch]:
@@ -81,8 +82,8 @@ class Rows:
         if not self.n:
             return
         self.lost = sum(s.n for s in stretches(window.used)) / self.n
-        self.index = np.concatenate([s.first + STEP * np.arange(s.n) for s in self.stretches])
-        self.time, self.age = BIN * self.index, BIN * (len(window.used) - self.index)
+        self.time = BIN * self.smooth(np.arange(0.5, len(window.used)))
+        self.age = BIN * len(window.used) - self.time
         self.frequency = np.concatenate([
             np.arange(s.size) / (2.0 * BIN * STEP * s.n) for s in self.stretches])
         self.gain, self.constant = _gain(self.frequency), self.modes(np.ones(self.n))
@@ -157,8 +158,10 @@ class Rows:
     def smooth(self, bins: Array, delay: float = 0.0) -> Array:
         """Rows (n, ...) of bins, a delay [s] after those of the motion."""
         late = round(delay / BIN)
-        kernel = _kernel(delay / BIN - late)
-        return np.concatenate([s.smooth(bins, kernel, late) for s in self.stretches])
+        if part := delay / BIN - late:  # a parabola through three bins
+            ends = np.concatenate([bins[:1], bins, bins[-1:]])
+            bins = bins + 0.5 * part * (ends[2:] - ends[:-2] + part * np.diff(ends, 2, axis=0))
+        return np.concatenate([s.smooth(bins, late) for s in self.stretches])
 
     def modes(self, rows: Array) -> Array:
         """Orthonormal cosine modes (k, ...) below the band of rows (n, ...)."""
@@ -195,14 +198,12 @@ def _share_of_signal(rows: Array, stretch: Stretch, rise: tuple[int, int]) -> Ar
 
 def _gain(frequency: Array) -> Array:
     """Gain (k,) of the smoothing on the power of noise at frequencies (k,) [Hz]."""
-    taps = np.arange(-HALF, HALF + 1)
-    turn = 2.0 * np.pi * BIN * frequency[:, None] * taps
-    return np.asarray(np.square(np.cos(turn) @ _kernel(0.0)[1:-1]))
+    turn = np.exp(2j * np.pi * BIN * np.outer(frequency, np.arange(3 * STEP)))
+    return np.asarray(np.abs(turn @ _kernel().ravel()) ** 2)
 
 
-@lru_cache(maxsize=64)
-def _kernel(shift: float) -> Array:
-    """Hann weights at -HALF - 1 to HALF + 1 bins, moved by part of a bin; their sum is one."""
-    x = np.arange(-HALF - 1, HALF + 2) - shift
-    weight = np.where(np.abs(x) < HALF, np.cos(0.5 * np.pi * x / HALF) ** 2, 0.0)
-    return np.asarray(weight / weight.sum())
+@cache
+def _kernel() -> Array:
+    """Hann weights (3, STEP) of the bins of a row in the row after it, in itself, and before it."""
+    hann = np.pad(np.hanning(2 * HALF + 2)[1:-1], (3 * STEP - 2 * HALF) // 2)
+    return np.asarray(hann.reshape(3, STEP) / hann.sum())

@@ -24,7 +24,7 @@ from inertial_id_ros.explain.terms import Term, usual_terms
 from inertial_id_ros.kinds import made as made_finding
 from inertial_id_ros.model import noise
 from inertial_id_ros.model.history import History, Window
-from inertial_id_ros.model.newton_euler import static_wrench
+from inertial_id_ros.model.newton_euler import regressor_of, static_wrench
 from inertial_id_ros.model.rows import Rows
 from inertial_id_ros.model.setup import Setup, low_pass, sheet_of
 from inertial_id_ros.motion.motion import BIN, BIN_NS, NO_MOTION
@@ -145,6 +145,22 @@ def test_a_solution_is_that_of_dense_least_squares() -> None:
 
 
 # ---- bins, rows and modes ------------------------------------------------------------------------
+
+
+def test_a_short_window_tells_as_much_as_all_of_its_bins() -> None:
+    """Beside an unknown zero: modes leave out what is fast, but none of the ends."""
+    motion = by_encoders(truth(1), 1, 0.0).part(np.arange(140))
+    window = window_of(motion, STAMPS, BODY.wrench(truth(1)))
+    sheet = sheet_of(Settings().replace({"wrench.sensor": "ideal"}))
+    bias = usual_terms(sheet, 0)[:1]
+    system = System(Rows(window, Setup()), tuple(bias), np.zeros(16), Prior(sheet, None))
+    log, *_ = noise.strengths_before(sheet, 1.4)
+    modes = Solution(system, log - [0.0, 99.0], {"bias": 1.0}).covariance
+    every = np.concatenate([regressor_of(window.motion), np.tile(np.eye(6), (140, 1, 1))], 2)
+    rows = every * (np.sqrt(window.count)[:, None] / np.repeat(sheet.noise, 3))[..., None]
+    flat, prior = rows.reshape(-1, 16), np.r_[VAGUE, bias[0].sd] ** -2.0
+    bins = np.linalg.inv(flat.T @ flat + np.diag(prior))
+    assert np.all(np.sqrt(np.diag(modes / bins)) < 1.2)
 
 
 def test_samples_at_the_edge_of_bins_count_where_they_are_and_short_holes_are_bridged() -> None:
@@ -381,7 +397,7 @@ def test_a_late_clock_is_found_and_taken_into_account_and_no_filter(
 
 def test_a_late_clock_in_a_short_window_is_no_filter_that_explains_it_as_well() -> None:
     slow = moved(3, SECONDS, RATE, harmonics=3)
-    begin = by_encoders(slow, 3).part(slice(200))
+    begin = by_encoders(slow, 3).part(slice(190))
     found = of_wrong(BODY.wrench(slow) + RIGHT - BODY.wrench(MOTION), 0.3, begin)
     assert found.error.kind == "clock_offset" and found.phi[0] == pytest.approx(PHI[0], rel=0.02)
 
@@ -404,7 +420,7 @@ def test_weight_that_the_driver_takes_off_is_found_by_inertia() -> None:
     assert found.error.kind == "removed_payload"
     sd = np.sqrt(found.wide_covariance[0, 0])
     assert abs(found.phi[0] - PHI[0]) < 4.0 * sd
-    assert dict(found.named)["removed_payload"]["mass"] == pytest.approx(1.4 * PHI[0], rel=0.1)
+    assert dict(found.named)["removed_payload"]["mass"] == pytest.approx(1.4 * PHI[0], rel=0.02)
 
 
 @pytest.mark.parametrize(("kind", "read_of"), [
