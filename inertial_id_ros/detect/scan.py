@@ -18,7 +18,7 @@ from ..model.setup import Setup, Sheet
 from ..motion.motion import BIN, BIN_NS, Array
 from ..robot.robot_file import TorqueLoad
 from ..samples.ring import SILENT_NS
-from .bank import PAYLOAD, TURN, Bank, Kind
+from .bank import LOUDER, PAYLOAD, TURN, Bank, Kind
 from .predictor import Forecast, Predictor
 from .row import ALL, APART, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
 
@@ -56,14 +56,13 @@ class Event(NamedTuple):
 @dataclass
 class Disturbance:
     """Rows that are suspect: since bin `onset`, when `up` (3,) was up; `near` of the last ones fit
-    again. What they showed: largest residual, how far the sensor turned, squares of residuals."""
+    again. What they showed: largest residual, how far the sensor turned."""
 
     onset: int
     up: Array
     peak: Array
     near: int = 0
     turn: float = 0.0
-    surprise: list[float] = field(default_factory=list)
     banks: list[Bank] = field(default_factory=list)
 
 
@@ -145,10 +144,12 @@ class Scan:
 
         Args:
             is_same: true if the samples up to an event, with nothing suspect left out, show the
-                payload of before: then nothing has changed, and all its rows count.
+                payload of before: then all its rows count. It may `use` another set-up.
         """
-        out: list[Event] = []
-        for row in self._rows.new(history, self.setup, end):
+        out, setup = list[Event](), self.setup
+        for row in self._rows.new(history, setup, end):
+            if self.setup is not setup:  # the others of these few are made at the one before
+                break
             for event in self.push(row):
                 if event.kind in _DOUBTED:
                     history.marks = replace(history.marks, contacts=self._contacts)
@@ -215,7 +216,6 @@ class Scan:
         residual, age = seen.residual[0], row.number - now.onset
         if np.linalg.norm(residual[:3]) > np.linalg.norm(now.peak[:3]):
             now.peak = residual
-        now.surprise.append(float(seen.squares[0]))
         shown = float((np.abs(now.peak) / np.sqrt(np.diag(seen.covariance[0]))).max())
         now.near = now.near + 1 if distance < LEAVE else 0
         if now.near >= CALM * max(1.0, (ENTER / shown) ** 2):
@@ -228,9 +228,9 @@ class Scan:
         now.turn = max(now.turn, float(np.linalg.norm(np.cross(row.up, now.up))))
         if age > (LONGEST if self.predictor.learnt > READINGS else DOUBTED) and now.turn > TURN:
             # Nothing explains the rows for long: another set-up, or the fit was wrong.
-            noisy, was = float(np.mean(now.surprise)) / len(residual), self.predictor.scale
+            scale = LOUDER * self.predictor.scale
             self._begin_anew()
-            self.predictor.scale = was * max(1.0, noisy)
+            self.predictor.scale = scale
             yield Event(Kind.LOST, row.number, now.onset, row.number)
             return
         for bank in now.banks:

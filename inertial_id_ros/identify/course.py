@@ -32,20 +32,13 @@ GROWN = 1.25  # of the bins that count, or of what the models left, from which o
 
 
 class Known(NamedTuple):
-    """What a search found: made before the bin `end`, from the bin `first` of the payload on, of
-    `used` bins that count; where it is refuted, none follows for `pause` bins."""
+    """What a search found: made before the bin `end`, of `used` bins that count; where it is
+    refuted, none follows for `pause` bins."""
 
     end: int
-    first: int
     used: int
     pause: int
     found: Explanation
-
-    def is_refuted(self, said: Conclusion) -> bool:
-        """True if the models no longer explain newer samples as well."""
-        now = said.explained
-        return now is not None and (
-            now.surprise > max(SURPRISING, GROWN * self.found.surprise) or now.is_outdated)
 
 
 class Course:
@@ -76,7 +69,7 @@ class Course:
         """Go on with the same samples on another basis."""
         was, self.basis = self.basis, basis
         self._until = -1  # bin before which the newest conclusion on this basis was made
-        self._known: tuple[Known, ...] = ()  # of the last two searches
+        self._known: tuple[Known, ...] = ()  # last two searches for this payload
         self._waiting: tuple[int, Explanation] | None = None  # until the scan has judged its rows
         tool = basis.beliefs.tool
         self.scan.tool = EMPTY if tool is None else (tool.phi, np.sqrt(np.diag(tool.covariance)))
@@ -135,6 +128,7 @@ class Course:
         if event.kind is Kind.SUSPECT:
             self._distrust(event.first - HALF)
         elif name := NAMES.get(event.kind):
+            self._known = self._known if event.kind is Kind.POURS else ()
             if self._load is not None and event.kind is Kind.OFFSET:
                 name = "zero_moved.joints"
             count = self._events[name][2] if name in self._events else 0
@@ -192,20 +186,27 @@ class Course:
         return known or self._estimate(until)
 
     def _is_same(self, event: Event) -> bool:
-        """True if causes that the scan knows nothing of, as they were found in the last search
-        before an event, explain the samples with one payload."""
+        """True if one payload and causes that the scan knows nothing of explain the samples up to
+        an event: those of the last search before or, where nothing explains them to the scan, of a
+        new one. Then the scan goes on at their set-up."""
         self._distrust(event.first - HALF)
-        known, end = self._newest_known, event.number + HALF
-        if known is None or not any(term.is_inexact for term in known.found.best.terms):
+        if event.kind is Kind.LOST:
+            self._known = ()
+        elif not any(term.is_inexact for last in self._known[-1:]
+                     for term in last.found.best.terms):
             return False
-        said = self._estimate(end)
-        return said.outcome.valid and not known.is_refuted(said)
+        said = self._estimate(event.number + HALF)
+        if said.explained is None or not said.outcome.valid or self._is_refuted(said):
+            return False
+        self.scan.use(said.explained.setup, any(walk_of(said.explained)))
+        return True
 
-    @property
-    def _newest_known(self) -> Known | None:
-        """What was found last about this payload."""
-        return next((known for known in self._known[-1:]
-                     if known.first == self.history.marks.first), None)
+    def _is_refuted(self, said: Conclusion) -> bool:
+        """True if a conclusion does not explain its samples, or not as well as what the last search
+        found, if there was one, explained older ones."""
+        now, most = said.explained, [GROWN * last.found.surprise for last in self._known[-1:]]
+        return now is None or (
+            now.surprise > max([SURPRISING, *most]) or now.is_outdated)
 
     def _undisturbed(self, end: int) -> int:
         """The bin before which an estimate is made: no later than what is suspect now."""
@@ -218,18 +219,17 @@ class Course:
         Args:
             search: whether to search anew where that is due, and to remember what it finds.
         """
-        marks, known = self.history.marks, self._newest_known
         window = self.history.window(end, self.basis.settings.buffer.window)
-        robot = (self._load, marks.zero_moved > 0) if self._load else None
-        used = int(window.used.sum())
-        if known is not None and not (search and (
-                end - known.end >= LATER or used > GROWN * known.used)):
-            said = estimate(window, end, self.basis, known.found, robot)
-            if not search or end - known.end < known.pause or not known.is_refuted(said):
+        robot = (self._load, self.history.marks.zero_moved > 0) if self._load else None
+        last, used = self._known[-1:], int(window.used.sum())
+        if last and not (search and (
+                end - last[0].end >= LATER or used > GROWN * last[0].used)):
+            said = estimate(window, end, self.basis, last[0].found, robot)
+            if not search or end - last[0].end < last[0].pause or not self._is_refuted(said):
                 return said
         said = estimate(window, end, self.basis, None, robot)
         if search and said.explained is not None:
-            last, is_failed = self._known[-1:], said.explained.surprise > SURPRISING
+            is_failed = said.explained.surprise > SURPRISING
             pause = min(2 * last[0].pause, LATER) if last and is_failed else EVERY
-            self._known = *last, Known(end, marks.first, used, pause, said.explained)
+            self._known = *last, Known(end, used, pause, said.explained)
         return said

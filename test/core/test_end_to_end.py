@@ -18,6 +18,7 @@ from inertial_id_ros.estimate import Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify import Identifier, course
 from inertial_id_ros.inertia import Array, body_from_phi, six_from_tensor
 from inertial_id_ros.io.inputs import Edges, Wrenches
+from inertial_id_ros.model.setup import low_pass
 from inertial_id_ros.model.tool import Tool
 from inertial_id_ros.settings import Settings
 
@@ -234,6 +235,28 @@ def test_blocks_rate_and_questions_do_not_matter() -> None:
         assert same.mode is load.mode and same.reason == load.reason
         np.testing.assert_allclose(same.phi, load.phi, rtol=1e-9, atol=1e-12)
         assert {f.name for f in made.findings()} == {f.name for f in other.findings()}
+
+
+def test_a_slow_low_pass_costs_no_samples_whatever_the_blocks() -> None:
+    """Rows do not fit before it is found, and those are the ones that show it."""
+    samples, found = record(5.0, rate=250.0, noise=1.0, bias=BIAS, wrench=lambda load: load._replace(
+        rows=low_pass(load.rows, (0.16, 1.0), 1.0 / 250.0))), list[Array]()
+    for size, rate in ((25, 2.0), (1, 0.5), (10**6, 10.0)):
+        due, made = run(samples, size, rate, asks=False)
+        outcome = due[-1][1]
+        assert isinstance(outcome, Estimate) and outcome.window == pytest.approx(5.0, abs=0.1)
+        assert not {"estimate_lost", "contact"} & {finding.name for finding in made.findings()}
+        found.append(np.r_[outcome.report, outcome.sigma])
+    assert found[0][0] == pytest.approx(BODY.report()[0], rel=0.01)
+    np.testing.assert_allclose(found, found[:1] * 3, rtol=1e-9)
+
+
+def test_samples_that_no_set_up_explains_are_lost() -> None:
+    """A push that begins before the payload is known."""
+    made = make(given=Settings())
+    result(made, record(5.0, rate=250.0, noise=1.0, bias=BIAS, effects=[
+        lambda t, at: np.outer((t > 0.9) & (t < 3.5), [4.8, 0.0, 3.6, 0.0, 0.3, 0.0])]))
+    assert "estimate_lost" in {finding.name for finding in made.findings()}
 
 
 def test_a_search_that_nothing_comes_of_is_made_less_and_less_often(
