@@ -15,7 +15,6 @@ from .laws import Cable, Pouring, Swing
 from .residual import INEXACT, looks_like
 from .terms import COMMON, DIFFERENCE, RARE, STRENGTH, Effect, Place, Term, Values, linear
 
-DRIFTS = 10.0  # s, in which a drift counts
 PLAYS = 0.1 * np.arange(1, 5)  # half widths, of the range of a channel
 
 
@@ -26,14 +25,12 @@ def candidates(fit: Fit) -> list[Term]:
     accelerations are noise, and a force that is constant in the room is no other than weight.
     """
     rows, motion = fit.rows, fit.rows.window.motion
-    lags = [PLAYS, *PLAYS[:, None]] if motion.omega.any() and not rows.of_joints else []
-    out: list[Term] = list(map(Hysteresis, lags))
-    out += [BiasDrift()] if out and rows.time[-1] - rows.time[0] > DRIFTS else []
-    if out and np.ptp(rows.place, axis=0).any():
-        out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(rows.age[0])]
-        out += [*map(Cable, Cable.LENGTHS), RoomForce(), MovingBase(rows.n)]
-    if rows.of_joints:  # their errors are those of the robot
-        out = [Pouring(rows.age[0])]
+    out: list[Term] = [Pouring(rows.age[0])] if rows.of_joints else []  # all else is the robot's
+    if motion.omega.any() and not out:
+        out = [*map(Hysteresis, [PLAYS, *PLAYS[:, None]]), BiasDrift()]
+        if np.ptp(rows.place, axis=0).any():
+            out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(rows.age[0])]
+            out += [*map(Cable, Cable.LENGTHS), RoomForce(), MovingBase(rows.n)]
     taken = {term.place for term in fit.terms if term.odds}
     return [term for term in out if term.place not in taken]
 

@@ -265,7 +265,7 @@ def explained(what: Callable[[Truth], tuple[np.ndarray, Points]], until: float, 
     (does_both, SECONDS, {"cable", "hysteresis"}), (pours, 12.0, {"payload_walks"}),
     (slides, 12.0, {"payload_walks"}), (swings, SECONDS, {"not_rigid"}),
     (is_pulled, SECONDS, {"constant_force"}), (sways, SECONDS, {"base_moves"}),
-    (drifts, SECONDS, {"bias_drifts"})])
+    (drifts, SECONDS, {"bias_drifts"}), (drifts, 6.0, {"bias_drifts"})])
 def test_what_acts_is_named_and_the_intervals_hold_the_load_as_it_is_now(
         what: Callable[[Truth], tuple[np.ndarray, Points]], until: float, kinds: set[str]) -> None:
     found, points = explained(what, until)
