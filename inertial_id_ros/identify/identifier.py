@@ -123,13 +123,12 @@ class Identifier:
     def _advance(self) -> list[Outcome]:
         """Let the samples so far settle in the history, and judge it; outcomes that are due."""
         motion, stamps, rows, faults = self.streams.advance(self._finished)
-        frame, tare = self.streams.frame, self.beliefs.tare
-        if frame != self.course.basis.frame:
-            if tare is not None and tare.frame_id != frame:
+        frame, basis, beliefs = self.streams.frame, self.course.basis, self.beliefs
+        if frame != basis.frame:
+            if (tare := beliefs.tare) is not None and tare.frame_id != frame:
                 self._not_used = f"it is of frame '{tare.frame_id}', the wrench of '{frame}'"
-                tare = None
-            self.course.believe(replace(self.course.basis, frame=frame,
-                                        beliefs=replace(self.beliefs, tare=tare)))
+                beliefs = replace(beliefs, tare=None)
+            self.course.believe(replace(basis, frame=frame, beliefs=beliefs))
         if self.streams.restarts != self._restarts:
             self._begin(self.course.basis)
         self.course.append(motion, stamps, self.streams.sign * rows, faults)
