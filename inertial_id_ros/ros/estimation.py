@@ -23,8 +23,8 @@ from ..io import decoding, inputs
 from ..io.inputs import Edges, InputTopic, JointStates, Samples, Wrenches
 from ..kinds import Finding, made, withdraw_doubted
 from .conversions import Publishing, payload_text
-from .program import message_type
 from .io_thread import IoThread
+from .program import message_type
 
 T = TypeVar("T")
 PATIENCE = 20.0  # s that a service waits; much for a machine that is busy

@@ -34,10 +34,10 @@ from .conversions import Publishing
 from .diagnostics import PERIOD, Diagnostics
 from .estimation import LOOK, Estimation
 from .files import Files
+from .io_thread import IoThread
 from .parameters import Parameters
 from .program import spin, start_ros, stop_flag
 from .services import Services
-from .io_thread import IoThread
 
 NAME = "inertial_id_node"
 STOP_TIME = 1.5  # s that the last estimate may take

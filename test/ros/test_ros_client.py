@@ -32,8 +32,8 @@ from inertial_id_ros.ros.guide import node_link
 from inertial_id_ros.ros.guide.identify_payload import Session, parse
 from inertial_id_ros.ros.guide.node_link import NodeLink
 from inertial_id_ros.ros.guide.robot import Robot
-from inertial_id_ros.ros.ros_client import NoAnswer, NoResponse, Rehearsal, RosClient
 from inertial_id_ros.ros.io_thread import IoThread
+from inertial_id_ros.ros.ros_client import NoAnswer, NoResponse, Rehearsal, RosClient
 from inertial_id_ros.settings import Settings
 from inertial_id_ros.srv import Apply
 

@@ -17,10 +17,10 @@ from ...apps.guide.checks import Driver, Snapshot
 from ...apps.guide.recorder import Recorder
 from ...io.decoding import StateReader
 from ...io.inputs import JOINT_STATES, PAYLOADS, WRENCH, InputTopic
+from ..io_thread import subscription_qos
 from ..motion_execution import ENDING, SILENCE, Ended, MotionExecution, find_controllers
 from ..planning_scene import SCENE, SceneWatch
 from ..program import find_type, message_type
-from ..io_thread import subscription_qos
 from .node_link import NodeLink
 
 # s, N: in which the weight of a swung payload of 8 kg changes by 5 N, noise by 1 N
