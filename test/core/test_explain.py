@@ -396,6 +396,7 @@ def test_a_late_clock_is_found_and_taken_into_account_and_no_filter(
 
 
 def test_a_late_clock_in_a_short_window_is_no_filter_that_explains_it_as_well() -> None:
+    # It is found in about half of all windows of 1.8 to 2.5 s, this one among them.
     slow = moved(3, SECONDS, RATE, harmonics=3)
     begin = by_encoders(slow, 3).part(slice(190))
     found = of_wrong(BODY.wrench(slow) + RIGHT - BODY.wrench(MOTION), 0.3, begin)
