@@ -18,7 +18,7 @@ from .fit import Fit, Prior, Region, fit, promise, setup_of
 from .laws import Pouring
 from .residual import LARGE, SHARE, Unknown, is_believable, looks_like, surprise, unknown
 from .setup_errors import ACCOUNTED, AHEAD, NEAREST, STRETCHED, Model, rivals
-from .terms import DECIDED, Term, Values
+from .terms import DECIDED, Place, Term, Values
 from .torques import Robot, as_identified
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
@@ -64,6 +64,11 @@ class Explanation:
         power = np.square(left[:count * SECOND].reshape(count, SECOND, -1, together).mean(1)).sum(2)
         return len(power) > ENOUGH and bool(
             (power[0] > LARGE**2 * np.maximum(power[1:].mean(0), 1e-12)).any())
+
+    @property
+    def is_undisturbed(self) -> bool:
+        """True if there is nothing beside the payload but the set-up."""
+        return all(term.place is Place.FILTER for term in self.best.terms if term.odds)
 
     @property
     def setup(self) -> Setup:

@@ -187,16 +187,18 @@ class Course:
 
     def _is_same(self, event: Event) -> bool:
         """True if one payload and causes that the scan knows nothing of explain the samples up to
-        an event: those of the last search before or, where nothing explains them to the scan, of a
-        new one. Then the scan goes on at their set-up."""
+        an event: those of the last search before or, where nothing explains them to the scan, just
+        another set-up, which a new search finds. Then the scan goes on with it."""
         self._distrust(event.first - HALF)
-        if event.kind is Kind.LOST:
+        is_lost = event.kind is Kind.LOST
+        if is_lost:
             self._known = ()
         elif not any(term.is_inexact for last in self._known[-1:]
                      for term in last.found.best.terms):
             return False
         said = self._estimate(event.number + HALF)
-        if said.explained is None or not said.outcome.valid or self._is_refuted(said):
+        if said.explained is None or not said.outcome.valid or self._is_refuted(said) or (
+                is_lost and not said.explained.is_undisturbed):
             return False
         self.scan.use(said.explained.setup, any(walk_of(said.explained)))
         return True
