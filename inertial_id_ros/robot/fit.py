@@ -7,8 +7,7 @@ there, it would pull on what the data know: it is made weaker until it costs har
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
@@ -32,8 +31,7 @@ _HALF = 0.5  # of a parameter
 _TINY = 1e-12  # N m
 
 
-@dataclass(frozen=True)
-class Prediction:
+class Prediction(NamedTuple):
     """Torques of a recording against those of a robot [N m]."""
 
     torque: Array  # (joints,) root mean square of the measured torque
@@ -53,8 +51,7 @@ class Prediction:
         return np.asarray(self.error / np.maximum(self.torque, _TINY))
 
 
-@dataclass(frozen=True)
-class RobotFit:
+class RobotFit(NamedTuple):
     """The robot of filtered rows."""
 
     model: RobotModel  # with the gravity that was found

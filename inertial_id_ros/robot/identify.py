@@ -7,9 +7,8 @@ off by tens of percent, but efforts of the wrong sign, or of another joint, do n
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
@@ -39,8 +38,7 @@ _TINY = 1e-12  # N m
 _BREAK = 4_000_000_000  # ns, between recordings that are joined
 
 
-@dataclass(frozen=True)
-class RobotResult:
+class RobotResult(NamedTuple):
     """What a recording says about a robot."""
 
     fit: RobotFit  # parameters, and what the data say of the description

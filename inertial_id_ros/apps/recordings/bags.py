@@ -25,7 +25,6 @@ from ...kinds import Finding, made
 from ...settings import Settings
 from . import Recording, StatedPayload, one_error
 
-SUFFIXES = (".mcap", ".db3", ".bag")
 SECOND = 1_000_000_000  # ns, of a part
 FIRST = 20  # messages that tell the payload of a driver: the first may still hold NaN
 LEAST = 1e-3  # kg; less is no payload
@@ -218,7 +217,7 @@ def _files_of(path: Path) -> list[Path]:
             r"compression_mode:[ \"']*\w", metadata.read_text(errors="replace")):
         return [path]
     if files := [file for file in (path, *sorted(path.glob("*")))
-                 if file.suffix in SUFFIXES and file.is_file()]:  # pipes would be waited for
+                 if file.suffix in (".mcap", ".db3", ".bag") and file.is_file()]:  # pipes block
         return files
     raise RecordingError(
         f"{path} " + ("is not a recording" if path.exists() else "does not exist")
