@@ -245,10 +245,8 @@ def resting(r: JointStates, seconds: float) -> JointStates:
 
 def weightless(r: JointStates) -> JointStates:
     """Efforts from which a controller has taken the gravity of the described bodies."""
-    model = pin.buildModelFromXML(URDF)
-    data = model.createData()
-    gravity = [pin.computeGeneralizedGravity(model, data, q).copy() for q in r.positions]
-    return r._replace(efforts=r.efforts - gravity)
+    at_rest = r.positions, 0.0 * r.positions, 0.0 * r.positions
+    return r._replace(efforts=r.efforts - mujoco_torque(URDF, NAMES, *at_rest))
 
 
 def noise(r: JointStates, joint: int, size: float) -> JointStates:

@@ -9,25 +9,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import pinocchio as pin
 import pytest
-from scenes import dotted
+from scenes import START, cobot, dotted
 from torque_arm import FRAME, NAMES, TORQUE_NOISE, URDF, block, loaded, wide_motion, write_robot
 
 from inertial_id_ros.errors import InvalidModel, NotEnoughData, UnknownFrame
 from inertial_id_ros.estimate import UNOBSERVED, Estimate, NoEstimate, Outcome
 from inertial_id_ros.identify.identifier import Identifier
-from inertial_id_ros.inertia import Array, is_consistent, phi_to_pinocchio, report_from_phi
+from inertial_id_ros.inertia import Array, is_consistent, report_from_phi
 from inertial_id_ros.io.inputs import JointStates
 from inertial_id_ros.robot.model import NO_TERMS, RobotModel
 from inertial_id_ros.robot.robot_file import Drives, IdentifiedRobot, load_robot, save_robot
 from inertial_id_ros.settings import Settings
 
-START = 1_700_000_000_000_000_000  # ns
 RATE = 125.0  # Hz
 AT, LASTS, DURATION = 5.6, 1.0, 9.6  # s
 MASS = 2.0  # kg
 MODEL = RobotModel.from_urdf(URDF, NO_TERMS)
 TIMES = np.arange(0.0, DURATION, 1.0 / RATE)
 PATH = wide_motion(DURATION, seed=3, harmonics=8)(TIMES)
+OWN = MODEL.regressor(*PATH) @ MODEL.nominal  # torques of the arm
 AFTER = (TIMES >= AT)[:, None]
 DURING = AFTER & (TIMES < AT + LASTS)[:, None]
 
@@ -107,13 +107,9 @@ def test_gains_of_currents_and_their_errors_count(identified: Path, tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def payload() -> Array:
-    """Torques (n, joints) of a block of two kilograms, by Pinocchio."""
-    empty, loaded = pin.buildModelFromXML(URDF), pin.buildModelFromXML(URDF)
-    frame = loaded.frames[loaded.getFrameId(FRAME)]
-    held = pin.Inertia.FromDynamicParameters(phi_to_pinocchio(block(MASS).phi))
-    loaded.appendBodyToJoint(frame.parentJoint, held, frame.placement)
-    return np.array([pin.rnea(loaded, loaded.createData(), *at) - pin.rnea(
-        empty, empty.createData(), *at) for at in zip(*PATH, strict=True)])
+    """Torques (n, joints) of a block of two kilograms, by MuJoCo."""
+    held = cobot(DURATION, seed=3, harmonics=8, payload=block(MASS))
+    return np.asarray(held.truth(TIMES).effort - OWN)
 
 
 @pytest.fixture(scope="module")
@@ -154,8 +150,7 @@ def play(robot_file: Path, efforts: Array, change: Callable[[JointStates], list[
     """Arm and what else its torques are of (n, joints), with noise; `change` of blocks in the
     fault."""
     made = identifier(robot_file, **settings)
-    own = MODEL.regressor(*PATH) @ MODEL.nominal
-    noisy = own + efforts + TORQUE_NOISE * np.random.default_rng(4).normal(size=own.shape)
+    noisy = OWN + efforts + TORQUE_NOISE * np.random.default_rng(4).normal(size=OWN.shape)
     first: dict[str, float] = {}
     outcomes = []
     for k in range(0, len(TIMES), block_size):
@@ -247,7 +242,7 @@ def test_samples_that_cannot_be_used_are_named_and_do_no_harm(
 @pytest.mark.parametrize("signs", [-np.ones(6), np.array([1.0, -1.0, 1.0, 1.0, 1.0, 1.0])])
 def test_torques_with_the_wrong_sign_give_no_estimate(exact: Path, payload: Array, signs: Array
                                                       ) -> None:
-    run = play(exact, signs * payload + (signs - 1.0) * (MODEL.regressor(*PATH) @ MODEL.nominal))
+    run = play(exact, signs * payload + (signs - 1.0) * OWN)
     assert "robot_wrong.sign" in run.first
     assert isinstance(run.last, NoEstimate) and not list(run.fresh(0.0))
 
