@@ -55,19 +55,6 @@ def test_report_jacobian_agrees_with_finite_differences():
     np.testing.assert_allclose(inertia.report_jacobian(phi), want, atol=1e-7)
 
 
-def test_the_wrench_is_that_of_pinocchio(rng: np.random.Generator) -> None:
-    for seed in range(5):
-        phi = body(seed).phi()
-        load = pin.Inertia(*inertia.body_from_phi(phi))
-        proper, omega, alpha, velocity = rng.normal(size=(4, 1, 3)) * 3.0
-        twist = pin.Motion(velocity[0], omega[0])
-        # Pinocchio's spatial acceleration differs from that of the point by omega x v.
-        acceleration = pin.Motion(proper[0] - np.cross(omega[0], velocity[0]), alpha[0])
-        expected = (load * acceleration + twist.cross(load * twist)).vector
-        np.testing.assert_allclose(regressor(proper, omega, alpha)[0] @ phi, expected,
-                                   rtol=1e-12, atol=1e-12)
-
-
 def test_the_wrench_is_the_sum_over_points_on_their_paths() -> None:
     """Second differences of where MuJoCo has the points, each with its mass."""
     motion, points, rate = moved(1, 8.0, 500.0), body(), 500.0

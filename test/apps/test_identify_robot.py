@@ -31,11 +31,12 @@ from inertial_id_ros.robot.robot_file import load_robot
 DESCRIPTION = URDF.replace('<link name="shoulder_link">', """<link
   name='shoulder_link'/><joint name="fix" type="fixed"><parent link="shoulder_link"/>
   <child link="cover"/></joint><link name="cover">""") + "<!-- 1 > 0 -->"
+SECONDS = 12.0  # of the recording
 
 
 @pytest.fixture(scope="module")
 def recorded() -> JointStates:
-    return simulate(wide_motion(16.0), 16.0)
+    return simulate(wide_motion(SECONDS, seed=11), SECONDS, seed=12)
 
 
 @pytest.fixture(scope="module")
@@ -195,14 +196,8 @@ def test_locked_joints_can_move_in_the_written_description() -> None:
 
 # ---- what is wrong with a recording --------------------------------------------------------------
 
-SECONDS = 12.0  # s
 PAN, _, ELBOW, WRIST_1, WRIST_2, WRIST_3 = range(6)
 Run = Callable[..., tuple[int, str, list[str]]]
-
-
-@pytest.fixture(scope="module")
-def healthy() -> JointStates:
-    return simulate(wide_motion(SECONDS, seed=11), SECONDS, seed=12)
 
 
 @pytest.fixture
@@ -281,9 +276,9 @@ CASES: dict[str, tuple[Callable[[JointStates], JointStates], int, list[str]]] = 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.filterwarnings("error")
 def test_a_bad_recording_is_one_sentence_and_no_file(
-        name: str, healthy: JointStates, run: Run) -> None:
+        name: str, recorded: JointStates, run: Run) -> None:
     spoil, status, named = CASES[name]
-    found, printed, written = run(spoil(healthy))
+    found, printed, written = run(spoil(recorded))
     error = [line for line in printed.splitlines() if line.startswith("error: ")]
     assert found == status and not written
     assert len(error) == 1 and all(word in error[0] for word in named) and len(error[0]) < 350
@@ -291,10 +286,10 @@ def test_a_bad_recording_is_one_sentence_and_no_file(
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error")
-def test_what_may_be_right_is_a_note(healthy: JointStates, run: Run) -> None:
+def test_what_may_be_right_is_a_note(recorded: JointStates, run: Run) -> None:
     """The same recording unspoilt; with torques of a tenth, as currents would be; with noise in
     place of a torque that is friction alone; with a joint that rests."""
-    r = healthy
+    r = recorded
     status, printed, written = run(r)
     assert status == 0 and len(written) == 3
     usual = printed.count("note: ")

@@ -16,7 +16,6 @@ from torque_arm import NAMES, URDF, block, save_table, simulate, wide_motion
 from inertial_id_ros import api
 from inertial_id_ros.apps.robot.identify_robot import main
 from inertial_id_ros.apps.robot.page import diagnose
-from inertial_id_ros.apps.simulation.cobot import load_description
 from inertial_id_ros.errors import InertialIdError, InvalidData, InvalidSetting, NotEnoughData
 from inertial_id_ros.robot import METHODS, TERMS
 from inertial_id_ros.robot.base_parameters import BaseParameters
@@ -66,7 +65,7 @@ def test_table_1_by_the_command(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def recorded() -> dict[str, Any]:
     """An arm simulated by MuJoCo, as arguments of the API."""
-    return {"urdf": load_description().urdf, "recorded": [simulate(wide_motion(12.0), 12.0)]}
+    return {"urdf": URDF, "recorded": [simulate(wide_motion(12.0), 12.0)]}
 
 
 def identify_as(recorded: dict[str, Any], **asked: Any) -> Any:
@@ -151,7 +150,7 @@ FIXED = ("--set", "align=false", "--terms", "viscous,coulomb,offset", "--set",
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Currents without and with a payload, and torques of three motions."""
     out = tmp_path_factory.mktemp("robot")
-    (out / "arm.urdf").write_text(load_description().urdf)
+    (out / "arm.urdf").write_text(URDF)
     carried = block(MASS)
     for k, (name, payload, gain) in enumerate((
             ("unloaded", None, GAIN), ("loaded", carried, GAIN), ("a", None, 1.0),

@@ -50,9 +50,6 @@ def test_a_mesh_has_the_moments_that_trimesh_integrates():
     np.testing.assert_allclose(body.com, placed.center_mass, atol=1e-9)
     np.testing.assert_allclose(body.inertia_com, placed.moment_inertia, atol=1e-9)
     assert not shape.bounding
-    # No point lies in the hole.
-    local = (shape.points - POSE[:3, 3]) @ POSE[:3, :3]
-    assert np.hypot(local[:, 0], local[:, 1]).min() > 0.02 * 0.99
 
 
 @pytest.mark.parametrize("kind, size", [("box", (0.1, 0.06, 0.2)), ("cylinder", (0.005, 0.3))])

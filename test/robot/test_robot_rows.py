@@ -13,7 +13,6 @@ import pinocchio as pin
 import pytest
 from published_robots import wam
 from robots import makers_gains, mujoco_torque, panda, random_tree, recording, unfiltered, ur10e
-from scipy.linalg import null_space
 from torque_arm import COULOMB, URDF, VISCOUS, identify_arm, simulate, wide_motion
 
 from inertial_id_ros.errors import InvalidData, InvalidModel, NotEnoughData
@@ -87,18 +86,6 @@ def test_the_wam_has_the_69_published_combinations_of_98_parameters() -> None:
     base = wam().base
     assert base.matrix.shape == (69, 98)
     assert set(WAM_LINES) <= set(base.expressions())
-
-
-def test_every_torque_is_told_by_base_parameters_alone(rng: np.random.Generator) -> None:
-    model = RobotModel.from_urdf(random_tree(rng, 6), JointTerms(TERMS[:4]))
-    base = structural_base_parameters(model)
-    phi = rng.normal(size=model.size)
-    q, dq, ddq = rng.normal(size=(3, 40, 6))
-    rows = model.regressor(q, dq, ddq)
-    np.testing.assert_allclose(rows[:, :, base.independent] @ (base.matrix @ phi), rows @ phi,
-                               atol=1e-9)
-    np.testing.assert_allclose(rows @ null_space(base.matrix), 0.0, atol=1e-9)
-    assert np.linalg.matrix_rank(rows.reshape(-1, model.size), rtol=1e-9) == len(base.matrix)
 
 
 def test_compressed_rows_keep_sums_of_squares_and_least_squares(rng: np.random.Generator) -> None:
