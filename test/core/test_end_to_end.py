@@ -239,8 +239,8 @@ def test_blocks_rate_and_questions_do_not_matter() -> None:
 
 def test_a_slow_low_pass_costs_no_samples_whatever_the_blocks() -> None:
     """Rows do not fit before it is found, and those are the ones that show it."""
-    samples, found = record(5.0, rate=250.0, noise=1.0, bias=BIAS, wrench=lambda load: load._replace(
-        rows=low_pass(load.rows, (0.16, 1.0), 1.0 / 250.0))), list[Array]()
+    samples, found = record(5.0, rate=250.0, noise=1.0, bias=BIAS, wrench=lambda y: y._replace(
+        rows=low_pass(y.rows, (0.16, 1.0), 1.0 / 250.0))), list[Array]()
     for size, rate in ((25, 2.0), (1, 0.5), (10**6, 10.0)):
         due, made = run(samples, size, rate, asks=False)
         outcome = due[-1][1]
