@@ -141,9 +141,11 @@ def _averaged(models: Sequence[Model], sheet: Sheet) -> Explanation:
     wide = list[tuple[Array, Array]]()
     for one in (model.fit for model in models):
         # Each term whose law is only approximate may absorb errors of the others.
-        out = one.wide[1] * max(sum(term.is_inexact for term in one.terms), 1)
+        # Of joints there is no other scale than what their torques tell.
+        mean, out = (one.phi, one.covariance) if one.rows.of_joints else one.wide
+        out = out * max(sum(term.is_inexact for term in one.terms), 1)
         out = out + looks_like(unknown(one, sheet).share, one.phi)  # what its terms leave out
-        wide.append((one.wide[0], out + sum(
+        wide.append((mean, out + sum(
             term.doubt(one.phi, one.values[term.name]) for term in one.terms)))
     wide_phi, wide_covariance = _mixture(weights, wide)
     if phi[0] > 0.0 and not (sheet.is_ideal or best.rows.of_joints):

@@ -20,12 +20,11 @@ class TorqueStreams(Streams):
         load: of the robot description; None: there is none yet.
     """
 
-    load: TorqueLoad | None
-
     def __init__(self, settings: Settings, robot: IdentifiedRobot | None = None) -> None:
         super().__init__(settings)
         self.robot = robot or load_robot(settings.load.robot)
-        self.sign, self.load = 1.0, None
+        self.load: TorqueLoad | None = None
+        self.sign = 1.0
         self._efforts = tuple(f"effort of {name}" for name in self.robot.joints)
         self._limits = np.full(len(self._efforts), np.inf)
 

@@ -89,22 +89,11 @@ def load_robot(path: str | Path) -> IdentifiedRobot:
         raise InvalidData(f"robot file {path} cannot be used: {error}") from error
 
 
-class LoadColumns(NamedTuple):
-    """What n rows of j joints hold; any weighted mean of rows holds the same means."""
-
-    torque: Array  # (n, j) of the payload: measured less that of the robot
-    own: Array  # (n, j) of the robot
-    sign: Array  # (n, j) of the velocity, as of `RobotModel.signs`
-    A: Array  # (n, j, 10)
-    errors: Array  # (n, j, e) columns E without those in proportion to the torque
-
-
 class TorqueLoad:
     """Makes rows of one robot, of a description, and one frame of the payload, a link.
 
     Attributes:
-        model: its regressor; robot: as identified; joints: j; width: numbers in a row.
-        chain: to the frame.
+        model: its regressor; robot: as identified; joints: j; chain: to the frame.
         friction: (j,) Coulomb friction; typical: (j,) torque by its errors in random motion [N m].
         in_proportion: (j, e) errors per torque of each joint.
 
@@ -125,21 +114,22 @@ class TorqueLoad:
         sizes, turn = np.linalg.svd(scaled, full_matrices=False)[1:]
         root = root @ turn[sizes > _SMALLEST * np.sqrt(_TRIALS)].T
         self._root, self.in_proportion = root[:size], root[size:]
-        self.width = self.joints * (3 + PARAMETERS + root.shape[1])
 
     def rows(self, q: Array, dq: Array, ddq: Array, torque: Array) -> Array:
-        """Rows (n, width) of motion and measured torques (n, j)."""
+        """Rows (n, ...) of motion and measured torques (n, j), see `columns`."""
         Y = self.model.regressor(q, dq, ddq)
         own = Y @ self.robot.phi
         parts = np.stack([torque - own, own, self.model.signs(Y)], axis=2)
-        return np.concatenate([parts, Y[:, :, self._carrier] @ self._to_body, Y @ self._root],
-                              axis=2).reshape(len(q), self.width)
+        out = np.concatenate([parts, Y[:, :, self._carrier] @ self._to_body, Y @ self._root], 2)
+        return out.reshape(len(q), self.joints * out.shape[2])
 
-    def columns(self, rows: Array) -> LoadColumns:
-        """What rows (n, width) hold."""
-        parts = rows.reshape(len(rows), self.joints, self.width // self.joints)
-        return LoadColumns(*np.moveaxis(parts[..., :3], 2, 0), *np.split(
-            parts[..., 3:], [PARAMETERS], axis=2))
+    def columns(self, rows: Array) -> tuple[Array, ...]:
+        """What n > 0 rows, or weighted means of rows, hold: torque (n, j) of the payload, measured
+        less that of the robot; torque (n, j) of the robot; sign (n, j) of the velocity, as of
+        `RobotModel.signs`; A (n, j, 10); columns E (n, j, e) of errors without those in proportion
+        to the torque."""
+        parts = rows.reshape(len(rows), self.joints, -1)
+        return *np.moveaxis(parts[..., :3], 2, 0), *np.split(parts[..., 3:], [PARAMETERS], axis=2)
 
 
 def _error_root(model: RobotModel, robot: IdentifiedRobot) -> Array:
