@@ -12,6 +12,7 @@ import numpy as np
 from ..model.history import History
 from ..model.newton_euler import GRAVITY, regressor_of, rotation, skew, weight_columns
 from ..model.rows import HALF
+from ..model.rows import STEP as BINS  # of a row whose noise a robot has
 from ..model.setup import Setup, low_pass
 from ..motion.motion import BIN, BIN_NS, Array
 from ..robot.robot_file import TorqueLoad
@@ -153,7 +154,7 @@ class TorqueRows(Rows):
             friction = np.maximum(1.0 - sign**2, 0.0) * self._load.friction**2 / 3.0
             columns = np.hstack([A, np.zeros((joints, 6)), lever @ weight_columns(pull),
                                  np.eye(joints)])
-            yield Row(number, columns, np.zeros((joints, 6, 10)), torque, 1.0, -pull / GRAVITY[2],
+            yield Row(number, columns, np.zeros((joints, 6, 10)), torque, 1.0 / BINS, -pull / GRAVITY[2],
                       motion.acceleration[0] + pull, lever,
                       friction + np.square(errors).sum(1))
 

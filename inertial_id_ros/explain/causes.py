@@ -25,11 +25,11 @@ def candidates(fit: Fit) -> list[Term]:
     accelerations are noise, and a force that is constant in the room is no other than weight.
     """
     rows, motion = fit.rows, fit.rows.window.motion
-    out: list[Term] = [Pouring(rows.age[0])] if rows.of_joints else []  # all else is the robot's
+    out: list[Term] = [Pouring(rows)] if rows.of_joints else []  # all else is the robot's
     if motion.omega.any() and not out:
         out = [*map(Hysteresis, [PLAYS, *PLAYS[:, None]]), BiasDrift()]
         if np.ptp(rows.place, axis=0).any():
-            out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(rows.age[0])]
+            out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(rows)]
             out += [*map(Cable, Cable.LENGTHS), RoomForce(), MovingBase(rows.n)]
     taken = {term.place for term in fit.terms if term.odds}
     return [term for term in out if term.place not in taken]

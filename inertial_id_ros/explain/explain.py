@@ -122,7 +122,7 @@ def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[
     rows = was.of(error.window(window) if error.kind else window)
     for model in models:
         terms = [MovingBase(rows.n) if isinstance(t, MovingBase) else
-                 Pouring(rows.age[0]) if isinstance(t, Pouring) else t for t in model.fit.terms]
+                 Pouring(rows) if isinstance(t, Pouring) else t for t in model.fit.terms]
         new = fit(rows, terms, prior, start=model.fit, is_near=True)
         if not out or is_believable(new):
             out.append(model.fitted(new))
@@ -141,11 +141,9 @@ def _averaged(models: Sequence[Model], sheet: Sheet) -> Explanation:
     wide = list[tuple[Array, Array]]()
     for one in (model.fit for model in models):
         # Each term whose law is only approximate may absorb errors of the others.
-        # Of joints there is no other scale than what their torques tell.
-        mean, out = (one.phi, one.covariance) if one.rows.of_joints else one.wide
-        out = out * max(sum(term.is_inexact for term in one.terms), 1)
+        out = one.wide[1] * max(sum(term.is_inexact for term in one.terms), 1)
         out = out + looks_like(unknown(one, sheet).share, one.phi)  # what its terms leave out
-        wide.append((mean, out + sum(
+        wide.append((one.wide[0], out + sum(
             term.doubt(one.phi, one.values[term.name]) for term in one.terms)))
     wide_phi, wide_covariance = _mixture(weights, wide)
     if phi[0] > 0.0 and not (sheet.is_ideal or best.rows.of_joints):
@@ -180,7 +178,8 @@ def _search(best: Model, prior: Prior) -> list[Model]:
             clean = fit(clean.rows, clean.terms, prior, start=clean, rounds=0)
         tried = [best.fitted(new, term.odds) for term, given in _promising(clean)
                  if is_believable(new := fit(clean.rows, [*clean.terms, term], prior,
-                                             start=clean, given=given))]
+                                             start=clean, given=given))
+                 and not (new.rows.of_joints and new.evidence < clean.evidence)]
         # Accelerations of the base can be all that a part does which swings by the arm's motion.
         swings = any("not_rigid" in m.fit.values and m.odds > best.odds + AHEAD for m in tried)
         tried = [m for m in tried if not (swings and "base_moves" in m.fit.values)]

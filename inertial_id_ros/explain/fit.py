@@ -92,7 +92,7 @@ def fit(rows: Rows, terms: Sequence[Term], prior: Prior, *, start: Fit | None = 
     values.update(given or {})
     system = System(rows, terms, np.concatenate([
         np.zeros(10) if start is None else start.phi, *[values[t.name] for t in terms]]), prior)
-    mean, spread, least = noise.strengths_before(prior.sheet, rows.time[-1] - rows.time[0])
+    mean, spread, least = noise.strengths_before(prior.sheet, rows)
     log = mean if start is None else start.solution.log_noise
     solution, gained, moved = Solution(system, log, scales), np.inf, np.inf
     for number in range(rounds):

@@ -15,7 +15,7 @@ from .fit import LIGHTEST, Fit
 from .residual import HARDLY, INEXACT, looks_like
 from .terms import COMMON, RARE, STRENGTH, Effect, Place, Term, Values, by_differences, linear
 
-EVERY = 1.0  # s, of a stretch of time in which a payload pours evenly
+EVERY = 1.0, 2.0  # s, of stretches in which a payload pours evenly; of torques: they tell less
 
 
 class Cable(Term):
@@ -80,13 +80,14 @@ class Pouring(Term):
     mass (6) [m^2].
 
     Args:
-        seconds: age of the oldest row.
+        rows: that are to be explained, or of the same ages.
     """
 
     name, place, strength, odds = "payload_walks", Place.MOVES, STRENGTH, RARE
 
-    def __init__(self, seconds: float) -> None:
-        self.count = int(np.ceil(seconds / EVERY))
+    def __init__(self, rows: Rows) -> None:
+        self.every = EVERY[rows.of_joints]
+        self.count = int(np.ceil(rows.age[0] / self.every))
         self.sd = np.tile(np.r_[0.3, np.full(3, 0.03), np.full(6, 0.009)], self.count)
         self.mean = np.zeros_like(self.sd)
 
@@ -99,12 +100,12 @@ class Pouring(Term):
         centre = phi[1:4] / mass
         way = 0.5 * (point_columns(centre + np.eye(3)) - point_columns(centre - np.eye(3)))
         unit = rows.steady @ np.column_stack([phi, mass * way, mass * np.eye(10)[:, 4:]])
-        to_come = (rows.age[:, None] / EVERY - np.arange(self.count)).clip(0.0, 1.0)
+        to_come = (rows.age[:, None] / self.every - np.arange(self.count)).clip(0.0, 1.0)
         slopes = -(to_come[:, None, :, None] * unit[:, :, None])
         return linear(rows.modes(slopes.reshape(*unit.shape[:2], -1)), values)
 
     def describe(self, phi: Array, values: Array, sd: Array) -> Mapping[str, float]:
-        rate = (values * (np.abs(values) > HARDLY * sd))[:4] / EVERY
+        rate = (values * (np.abs(values) > HARDLY * sd))[:4] / self.every
         return {"mass_rate": float(rate[0] * phi[0]), "speed": float(np.linalg.norm(rate[1:]))}
 
 

@@ -71,8 +71,8 @@ def unknown(fit: Fit, sheet: Sheet) -> Unknown:
 
 def surprise(fit: Fit, sheet: Sheet) -> float:
     """Root mean square of the residual over that of the data sheet: forces, torques or a joint."""
-    solution, time = fit.solution, fit.rows.time
-    mean, *_ = noise.strengths_before(sheet, time[-1] - time[0])
+    solution = fit.solution
+    mean, *_ = noise.strengths_before(sheet, fit.rows)
     usual = noise.variances(solution.spectrum, mean, solution.variance.shape[1])
     groups = len(sheet.noise)
     return float((lengths(solution.left, groups) / lengths(np.sqrt(usual), groups)).max())

@@ -19,7 +19,7 @@ from .setup_errors import Model
 from .terms import Effect, Place, Term, Usual, linear
 
 Robot = tuple[TorqueLoad, bool]  # True: the zeros of the torques are not those of its file
-LEAST = 1e-3  # of the noise: deviation of zeros that did not move; of weights
+LEAST = 1e-3  # of the noise: deviation of zeros that did not move
 
 
 class JointRows(Rows):
@@ -39,7 +39,6 @@ class JointRows(Rows):
     def _fill(self, window: Window, setup: Setup) -> None:
         self.torque, self.own, sign, A, errors = self.load.columns(self.smooth(window.wrench))
         weight = friction_weight(sign, self.load.friction / self.load.robot.noise)
-        weight /= np.maximum(np.sqrt(np.mean(weight**2, axis=0)), LEAST)
         self.y, self.own_modes = self.modes(self.torque * weight), self.modes(self.own * weight)
         self.steady = A * weight[..., None]
         self.A, self.errors = self.modes(self.steady), self.modes(errors * weight[..., None])
@@ -67,11 +66,10 @@ class RobotErrors(Term):
 def torque_sheet(load: TorqueLoad) -> Sheet:
     """Noise is that of low-passed rows, offsets drift as much in a minute. It says as much as what
     the robot's fit left: what is slow in that is as strong as this noise at low frequencies."""
-    robot = load.robot
-    slow = robot.noise * np.sqrt(BIN * STEP / (2.0 * TIMES[1]))
-    noise, accuracy = tuple(robot.noise.tolist()), tuple(slow.tolist())
-    return Sheet(noise, accuracy, noise, 0.0, 0.0, (0.0, 0.0), np.zeros(load.joints),
-                 load.typical + robot.noise, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0,))
+    times = np.sqrt([STEP, BIN * STEP / (2.0 * TIMES[1]), 1.0])  # a row is the mean of bins
+    noise, accuracy, drift = map(tuple, np.outer(times, load.robot.noise).tolist())
+    return Sheet(noise, accuracy, drift, 0.0, 0.0, (0.0, 0.0), np.zeros(load.joints),
+                 load.typical + load.robot.noise, 0.0, 0.0, 0.0, 0.0, 0.0, (0.0,))
 
 
 def as_identified(window: Window, prior: Prior, load: TorqueLoad, zero_moved: bool) -> Model:

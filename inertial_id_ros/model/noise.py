@@ -33,16 +33,17 @@ def variances(spectrum: Array, log: Array, channels: int) -> Array:
     return np.repeat(spectrum @ np.exp(log).T, channels // len(log), 1)
 
 
-def strengths_before(sheet: Sheet, seconds: float) -> tuple[Array, Array, Array]:
+def strengths_before(sheet: Sheet, rows: Rows) -> tuple[Array, Array, Array]:
     """Logarithms of the strengths before the data: means (2, c), deviations (c,), and those (2, c)
     below which an interval does not believe its own window: what errors the sensor may have does
-    not show in a short one."""
-    noise = np.square(sheet.noise)
+    not show in a short one. A robot's are those that a long identification left."""
+    noise, seconds = np.square(sheet.noise), rows.time[-1] - rows.time[0]
     walk = np.square(sheet.accuracy) + np.square(sheet.drift) * (seconds / 60.0) ** 2
     walks = [] if sheet.is_ideal else [walk / len(TIMES)] * len(TIMES)
     mean = np.log([noise, 0.1 * noise, *walks]).T
     shorter = len(walks) * [4.0 * np.log(SHORT / max(seconds, SHORT))]
-    return mean, np.array(SPREAD[:mean.shape[1]]), mean + [-np.inf, -np.inf, *shorter]
+    least = mean if rows.of_joints else mean + [-np.inf, -np.inf, *shorter]
+    return mean, np.array(SPREAD[:mean.shape[1]]), least
 
 
 def update(log: Array, spectrum: Array, power: Array, count: Array, mean: Array, spread: Array

@@ -84,7 +84,7 @@ def rigid() -> Rows:
     *(lambda rows, name=name: next(t for t in usual_terms(SHEET, 6) if t.name == name)
       for name in ("rotation", "origin", "gain", "cross_talk", "bias")),
     lambda rows: Cable(0.6), lambda rows: Hysteresis(), lambda rows: Swing(),
-    lambda rows: Pouring(rows.age[0])])
+    lambda rows: Pouring(rows)])
 def test_slopes_are_those_of_the_effect(made: Callable[[Rows], Term]) -> None:
     rows = rigid()
     term, phi, rng = made(rows), BODY.phi(), np.random.default_rng(2)
