@@ -154,8 +154,8 @@ class TorqueRows(Rows):
             friction = np.maximum(1.0 - sign**2, 0.0) * self._load.friction**2 / 3.0
             columns = np.hstack([A, np.zeros((joints, 6)), lever @ weight_columns(pull),
                                  np.eye(joints)])
-            yield Row(number, columns, np.zeros((joints, 6, 10)), torque, 1.0 / BINS, -pull / GRAVITY[2],
-                      motion.acceleration[0] + pull, lever,
+            yield Row(number, columns, np.zeros((joints, 6, 10)), torque, 1.0 / BINS,
+                      -pull / GRAVITY[2], motion.acceleration[0] + pull, lever,
                       friction + np.square(errors).sum(1))
 
 

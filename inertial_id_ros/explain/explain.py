@@ -179,7 +179,7 @@ def _search(best: Model, prior: Prior) -> list[Model]:
         tried = [best.fitted(new, term.odds) for term, given in _promising(clean)
                  if is_believable(new := fit(clean.rows, [*clean.terms, term], prior,
                                              start=clean, given=given))
-                 and not (new.rows.of_joints and new.evidence < clean.evidence)]
+                 and not (new.rows.of_joints and new.evidence + term.odds < clean.evidence)]
         # Accelerations of the base can be all that a part does which swings by the arm's motion.
         swings = any("not_rigid" in m.fit.values and m.odds > best.odds + AHEAD for m in tried)
         tried = [m for m in tried if not (swings and "base_moves" in m.fit.values)]

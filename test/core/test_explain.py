@@ -128,7 +128,7 @@ def test_a_solution_is_that_of_dense_least_squares() -> None:
     phi = np.r_[1.0, 0.0, 0.0, 0.1, np.full(6, 0.01)]
     system = System(rigid(), terms, np.concatenate([phi, *[t.mean for t in terms]]),
                     Prior(SHEET, REGION))
-    log, *_ = noise.strengths_before(SHEET, 8.0)
+    log, *_ = noise.strengths_before(SHEET, system.rows)
     scales = {t.name: 1.0 for t in terms}
     sd = np.concatenate([VAGUE, *[t.sd for t in terms]])
     weight = 1.0 / np.sqrt(np.repeat(system.spectrum @ np.exp(log).T, 3, 1)).ravel()
