@@ -154,7 +154,7 @@ def test_a_short_window_tells_as_much_as_all_of_its_bins() -> None:
     sheet = sheet_of(Settings().replace({"wrench.sensor": "ideal"}))
     bias = usual_terms(sheet, 0)[:1]
     system = System(Rows(window, Setup()), tuple(bias), np.zeros(16), Prior(sheet, None))
-    log, *_ = noise.strengths_before(sheet, 1.4)
+    log, *_ = noise.strengths_before(sheet, system.rows)
     modes = Solution(system, log - [0.0, 99.0], {"bias": 1.0}).covariance
     every = np.concatenate([regressor_of(window.motion), np.tile(np.eye(6), (140, 1, 1))], 2)
     rows = every * (np.sqrt(window.count)[:, None] / np.repeat(sheet.noise, 3))[..., None]
