@@ -18,7 +18,7 @@ from ..model.setup import Setup, Sheet
 from ..motion.motion import BIN, BIN_NS, Array
 from ..robot.robot_file import TorqueLoad
 from ..samples.ring import SILENT_NS
-from .bank import LOUDER, PAYLOAD, TURN, Bank, Kind
+from .bank import PAYLOAD, TURN, Bank, Kind
 from .predictor import Forecast, Predictor
 from .row import ALL, APART, HALF, PHI, SETUP, STEP, Row, Rows, TorqueRows
 
@@ -56,13 +56,14 @@ class Event(NamedTuple):
 @dataclass
 class Disturbance:
     """Rows that are suspect: since bin `onset`, when `up` (3,) was up; `near` of the last ones fit
-    again. What they showed: largest residual, how far the sensor turned."""
+    again. What they showed: largest residual, how far the sensor turned, squares of residuals."""
 
     onset: int
     up: Array
     peak: Array
     near: int = 0
     turn: float = 0.0
+    surprise: list[float] = field(default_factory=list)
     banks: list[Bank] = field(default_factory=list)
 
 
@@ -216,6 +217,7 @@ class Scan:
         residual, age = seen.residual[0], row.number - now.onset
         if np.linalg.norm(residual[:3]) > np.linalg.norm(now.peak[:3]):
             now.peak = residual
+        now.surprise.append(float(seen.squares[0]))
         shown = float((np.abs(now.peak) / np.sqrt(np.diag(seen.covariance[0]))).max())
         now.near = now.near + 1 if distance < LEAVE else 0
         if now.near >= CALM * max(1.0, (ENTER / shown) ** 2):
@@ -228,9 +230,9 @@ class Scan:
         now.turn = max(now.turn, float(np.linalg.norm(np.cross(row.up, now.up))))
         if age > (LONGEST if self.predictor.learnt > READINGS else DOUBTED) and now.turn > TURN:
             # Nothing explains the rows for long: another set-up, or the fit was wrong.
-            scale = LOUDER * self.predictor.scale
+            noisy, was = float(np.mean(now.surprise)) / len(residual), self.predictor.scale
             self._begin_anew()
-            self.predictor.scale = scale
+            self.predictor.scale = was * max(1.0, noisy)
             yield Event(Kind.LOST, row.number, now.onset, row.number)
             return
         for bank in now.banks:

@@ -176,13 +176,17 @@ def _search(best: Model, prior: Prior) -> list[Model]:
         clean = best.fit  # with the noise as it is, but no prior stretched by what is looked for
         if max(clean.scales.values()) > STRETCHED or any(term.is_inexact for term in clean.terms):
             clean = fit(clean.rows, clean.terms, prior, start=clean, rounds=0)
-        tried = [best.fitted(new, term.odds) for term, given in _promising(clean)
-                 if is_believable(new := fit(clean.rows, [*clean.terms, term], prior,
-                                             start=clean, given=given))
-                 and not (new.rows.of_joints and new.evidence + term.odds < clean.evidence)]
-        # Accelerations of the base can be all that a part does which swings by the arm's motion.
-        swings = any("not_rigid" in m.fit.values and m.odds > best.odds + AHEAD for m in tried)
-        tried = [m for m in tried if not (swings and "base_moves" in m.fit.values)]
+        fitted = [best.fitted(fit(clean.rows, [*clean.terms, term], prior, start=clean,
+                                  given=given), term.odds) for term, given in _promising(clean)]
+        # Accelerations of the base can be all that a part does which swings by the arm's motion;
+        # also where that explains more, but the noise leaves too little of it to be believed.
+        base, part = (np.array([m.odds if name in m.fit.values else -np.inf for m in fitted])
+                      for name in ("base_moves", "not_rigid"))
+        sure = np.array([is_believable(m.fit) for m in fitted], bool)
+        swings = (part > best.odds + AHEAD) & (sure | (part > base.max(initial=-np.inf)))
+        tried = [m for m, is_sure in zip(fitted, sure, strict=True) if is_sure
+                 and not (m.fit.rows.of_joints and m.odds < best.odds)
+                 and not (swings.any() and "base_moves" in m.fit.values)]
         if not tried:
             break
         models += tried

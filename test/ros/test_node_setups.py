@@ -157,11 +157,11 @@ def offline(bag: Path, folder: Path, *options: str) -> dict:
 
 def assert_same(message: InertialParameters, report: dict) -> None:
     """Mass to 0.1 %, centre of mass to 0.2 mm, on the offline estimate of the same time."""
-    entry = min((h for h in report["history"] if h["valid"]),
-                key=lambda h: abs(1e9 * h["stamp"] - stamp_of(message)))
-    for same in (entry, report):
-        assert message.inertia.m == pytest.approx(same["mass"], rel=1e-3)
-        np.testing.assert_allclose(com_of(message.inertia), same["com"], atol=2e-4)
+    same = min((h for h in report["history"] if h["valid"]),
+               key=lambda h: abs(1e9 * h["stamp"] - stamp_of(message)))
+    assert abs(1e9 * same["stamp"] - stamp_of(message)) < 5e6
+    assert message.inertia.m == pytest.approx(same["mass"], rel=1e-3)
+    np.testing.assert_allclose(com_of(message.inertia), same["com"], atol=2e-4)
 
 
 def test_a_simulated_recording_live_and_offline_agree(tmp_path: Path) -> None:

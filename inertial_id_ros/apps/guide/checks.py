@@ -12,7 +12,7 @@ import numpy as np
 
 from ...estimate import CONFIDENCE_95
 from ...explain.contradictions import contradictions
-from ...explain.explain import Explanation, explain
+from ...explain.explain import CERTAIN, Explanation, explain
 from ...explain.fit import ROUNDS, Prior, Region, fit
 from ...kinds import KINDS, TILT, Finding, made
 from ...model.history import Window
@@ -243,8 +243,9 @@ def check_by_motion(window: Window, settings: Settings) -> tuple[Row, ...]:
 
 def _directions(found: Explanation) -> Iterator[Row]:
     """Axes of the sensor and gravity, each by data alone, at the data sheet; no row where settings
-    call it exact. Never wrong where something else may pull, which looks alike."""
-    is_alone = all(not term.odds for term in found.best.terms)
+    call it exact. Never wrong where something else pulls for certain, which looks alike."""
+    likely = [model.fit for model in found.models if model.odds > found.models[0].odds - CERTAIN]
+    is_alone = not all(any(term.odds for term in one.terms) for one in likely)
     for name, check, said, most in (("rotation", FRAME, "turned", TURNED),
                                     ("tilt", GRAVITY_ROW, "tilted", ASKEW)):
         terms = [copy(term) for term in found.best.terms if not term.odds]
