@@ -190,15 +190,15 @@ class Course:
         an event: those of the last search before or, where nothing explains them to the scan, just
         another set-up, which a new search finds. Then the scan goes on with it."""
         self._distrust(event.first - HALF)
-        is_lost = event.kind is Kind.LOST
-        if is_lost:
+        is_known = any(term.is_inexact for last in self._known[-1:]
+                       for term in last.found.best.terms)
+        if not is_known:
+            if event.kind is not Kind.LOST:
+                return False
             self._known = ()
-        elif not any(term.is_inexact for last in self._known[-1:]
-                     for term in last.found.best.terms):
-            return False
         said = self._estimate(event.number + HALF)
-        if said.explained is None or not said.outcome.valid or self._is_refuted(said) or (
-                is_lost and not said.explained.is_undisturbed):
+        if said.explained is None or not said.outcome.valid or self._is_refuted(said) or not (
+                is_known or said.explained.is_undisturbed):
             return False
         self.scan.use(said.explained.setup, any(walk_of(said.explained)))
         return True
