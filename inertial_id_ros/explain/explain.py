@@ -15,8 +15,7 @@ from ..motion.motion import BIN, Array
 from .causes import MovingBase, candidates
 from .fit import Fit, Prior, Region, fit, promise, setup_of
 from .laws import Pouring
-from .residual import (LARGE, SHARE, Unknown, is_believable, is_worth_naming, looks_like, surprise,
-                       unknown)
+from .residual import LARGE, SHARE, Unknown, is_believable, is_felt, looks_like, surprise, unknown
 from .setup_errors import ACCOUNTED, AHEAD, NEAREST, STRETCHED, Model, rivals
 from .terms import DECIDED, Place, Term, Values
 from .torques import Robot, as_identified
@@ -88,7 +87,7 @@ class Explanation:
         out += [(term.name, {**term.describe(best.phi, best.values[term.name],
                                              best.sigma[term.name])})
                 for term in best.terms if self.probability.get(term.name, 0.0) > NAMED
-                and is_worth_naming(best, term, self.sheet)]
+                and is_felt(best, term, self.sheet)]
         if ((self.unknown.times > LARGE) & (self.unknown.share > SHARE)).any():
             out.append(("load_unexplained", {"seconds": float(np.ptp(best.rows.time)),
                                              "force": float(self.unknown.size[0])}))

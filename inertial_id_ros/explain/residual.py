@@ -43,7 +43,7 @@ def lengths(modes: Array, groups: int = 2) -> Array:
     return np.sqrt(np.square(modes).reshape(len(modes), groups, -1).sum((0, 2)))
 
 
-def is_worth_naming(fit: Fit, term: Term, sheet: Sheet) -> bool:
+def is_felt(fit: Fit, term: Term, sheet: Sheet) -> bool:
     """True if a term ever changes forces or torques by more than the noise of a sample."""
     if term.place is Place.FILTER:  # through which the rows have passed already
         return True
