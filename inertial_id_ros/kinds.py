@@ -251,6 +251,7 @@ WHY = {
     "too_heavy": "forces and torques fit {mass:.3g} kg; they must be in N and N m",
     "beyond_range": "most readings are far beyond wrench.range; they must be in N and N m",
     "nothing_left": "the mass fits as {mass:.3f} kg, as if the driver compensates all of it",
+    "loaded": "readings contradict it; was a payload attached, or the sensor zeroed since?",
     "stated": "{topic} states {mass:.3f} kg, compensated in the wrench of its driver (is it this "
     "one: precompensated.source={source}, precompensated.topic={topic}; else source=none)",
     "clock_back": "stamps went back, as of a clock that was set",

@@ -166,6 +166,22 @@ def test_wrong_motion_is_refused_by_name(name: str, wrong: Any) -> None:
         api.identify_accelerations(**MEASURED | {name: wrong})
 
 
+@pytest.mark.parametrize("block", [50, len(STAMPS)])
+def test_a_tare_with_the_payload_on_is_given_up(block: int) -> None:
+    made, count = make(), 500
+    before = START - 3_000_000_000 + np.round(1e9 / RATE * np.arange(count)).astype(np.int64)
+    made.add_joint_states(before, JOINTS, np.tile(POSITIONS[:1], (count, 1)))
+    made.add_wrenches(before, FRAME, WRENCH[0] + NOISE * NOISY[:count])
+    made.tare()
+    for begin in range(0, len(STAMPS), block):
+        add(made, begin, begin + block)
+    made.finish()
+    require_truth(made.solve())
+    assert np.abs(made.solve().bias - BIAS).max() < 0.1
+    assert {finding.name for finding in made.findings()} == {"tare_not_used"}
+    assert made.beliefs.tare is not None and made.beliefs.tare.refuted
+
+
 def test_tare_and_tool_hold_until_they_are_taken_back() -> None:
     made, count = make(), 500
     with pytest.raises(NotEnoughData):
@@ -182,7 +198,7 @@ def test_tare_and_tool_hold_until_they_are_taken_back() -> None:
     apart = Identifier(beliefs=Beliefs(Tare(2.0 * BIAS, 1, part.frame_id), part))
     apart.set_robot_description(URDF)
     add(apart)
-    assert not apart.solve().valid and apart.beliefs.tare is None  # those of another frame
+    assert not apart.solve().valid  # those of another frame
     assert "tare_not_used" in {finding.name for finding in apart.findings()}
     apart.set_tool(replace(part, frame_id=FRAME))
     with pytest.raises(NotEnoughData):

@@ -37,7 +37,9 @@ def contradictions(explained: Explanation, sheet: Sheet, reference_mass: float =
     moving = fit.rows.y - np.outer(fit.rows.constant, fit.values["bias"])
     share = float((lengths(fit.solution.left) / np.maximum(lengths(moving), 1e-6))[0])
     if not (sheet.is_ideal or explained.surprise < LARGE or share < 2.0 * SHARE):
-        out.append(("frame_wrong", {"share": share}))
+        is_tared = sheet.bias_mean.any()  # a frame that is wrong as well shows without the tare
+        out.append(("tare_not_used", {"why": "loaded"}) if is_tared else
+                   ("frame_wrong", {"share": share}))
     if reference_mass and abs(mass - reference_mass) > SIGNIFICANT * sd + SHARE * reference_mass:
         out.append(("reference_contradicted", {"mass": mass, "reference": reference_mass,
                                                "ratio": mass / reference_mass}))

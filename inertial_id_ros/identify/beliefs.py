@@ -31,6 +31,7 @@ class Tare:
         reading: (6,) [N, N m], sign of the topic; stamp_ns, frame_id: of it.
         conditions: settings under which it was measured (`tare_conditions`).
         is_old: True if an earlier run measured it: the sensor may have been zeroed since.
+        refuted: why it is not used; empty: it is.
     """
 
     reading: Array
@@ -38,6 +39,7 @@ class Tare:
     frame_id: str
     conditions: Mapping[str, str] = field(default_factory=dict)
     is_old: bool = False
+    refuted: str = ""
 
 
 def tare_conditions(settings: Settings) -> dict[str, str]:
@@ -64,7 +66,7 @@ class Beliefs:
 
     def sheet(self, settings: Settings, now_ns: int) -> Sheet:
         """Data sheet and mounting, with what the tare says of the zero at that time [ns]."""
-        if self.tare is None:
+        if self.tare is None or self.tare.refuted:
             return sheet_of(settings)
         wrench, minutes = settings.wrench, max(now_ns - self.tare.stamp_ns, 0) / (60 * SECOND)
         measured = (OLD_TARE * np.array(wrench.bias_sd) if self.tare.is_old else

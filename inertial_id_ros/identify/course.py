@@ -174,10 +174,13 @@ class Course:
             self.newest, self._until = self._estimate(until, search=until == end), until
         if self._waiting is not None:
             self.scan.use(self._waiting[1].setup, any(walk_of(self._waiting[1])))
-        explained = self.newest.explained
+        explained, beliefs = self.newest.explained, self.basis.beliefs
         self._waiting = None if explained is None else (end, explained)
         if explained is not None:
             self.latch.judge(end, self.newest.doubt)
+        if beliefs.tare and "tare_not_used" in dict(self.newest.findings):
+            self.believe(replace(self.basis, beliefs=replace(
+                beliefs, tare=replace(beliefs.tare, refuted="loaded"))))
 
     def conclusion(self, end: int) -> Conclusion:
         """What follows from the history before a bin. It changes nothing."""

@@ -46,7 +46,7 @@ class Identifier:
         self.streams = (TorqueStreams if settings.load.robot else Streams)(settings)
         self.waiting: list[Samples] = []
         self.added: dict[tuple[str, ...], int] = {}
-        self._finished, self._reset, self._not_used = False, "", ""  # why: all samples; a tare
+        self._finished, self._reset = False, ""  # why all samples were dropped
         self.by_driver: StatedPayload | None = None
         driver = settings.precompensated
         self._not_added = "" if driver.source in ("settings", "none") else (
@@ -126,8 +126,8 @@ class Identifier:
         frame, basis, beliefs = self.streams.frame, self.course.basis, self.beliefs
         if frame != basis.frame:
             if (tare := beliefs.tare) is not None and tare.frame_id != frame:
-                self._not_used = f"it is of frame '{tare.frame_id}', the wrench of '{frame}'"
-                beliefs = replace(beliefs, tare=None)
+                beliefs = replace(beliefs, tare=replace(tare, refuted=(
+                    f"it is of frame '{tare.frame_id}', the wrench of '{frame}'")))
             self.course.believe(replace(basis, frame=frame, beliefs=beliefs))
         if self.streams.restarts != self._restarts:
             self._begin(self.course.basis)
@@ -175,11 +175,11 @@ class Identifier:
         """Everything about the samples so far that deserves attention, errors first; said: what
         they concern, the newest conclusion if None."""
         self._update()
-        said = said or self.course.newest
+        said, tare = said or self.course.newest, self.beliefs.tare
         given = [*self.streams.findings(), *self.course.findings()]
         given += [(name, {"why": why}) for name, why in (
             ("reset", self._reset), ("payload_not_added", self._not_added),
-            ("tare_not_used", self._not_used)) if why]
+            ("tare_not_used", tare.refuted if tare else "")) if why]
         found = [made(*one) for one in (*given, *(said.findings if said else ()))]
         return sort_findings({one.name: one for one in found}.values())
 
@@ -188,7 +188,7 @@ class Identifier:
         another payload, what was measured before counts no more (raises InvalidData: the estimator
         needs a shape, and these have none)."""
         self._update()
-        self._not_used, before = "", self.beliefs.compensated
+        before = self.beliefs.compensated
         self.course.believe(replace(self.course.basis, beliefs=beliefs,
                                     settings=settings or self.settings))
         if not np.array_equal(before, beliefs.compensated):

@@ -33,8 +33,9 @@ def save_state(path: Path, beliefs: Beliefs) -> None:
     tool, tare = beliefs.tool, beliefs.tare
     write_document(path, FORMAT, VERSION, {
         "tool": tool and tool.content(),
-        "tare": tare and {"reading": tare.reading.tolist(), "stamp_ns": tare.stamp_ns,
-                          "frame_id": tare.frame_id, "conditions": dict(tare.conditions)}})
+        "tare": None if tare is None or tare.refuted else {
+            "reading": tare.reading.tolist(), "stamp_ns": tare.stamp_ns,
+            "frame_id": tare.frame_id, "conditions": dict(tare.conditions)}})
 
 
 def load_state(path: Path) -> tuple[Beliefs, str]:
