@@ -21,7 +21,7 @@ from .terms import DECIDED, Place, Term, Values
 from .torques import Robot, as_identified
 
 # Logarithms of odds: above which a term stays; to try it at all, at the noise of the fit without
-# it; what they are divided by in the average, as no model is exact.
+# it; what evidence is divided by in the average, as no model is exact.
 CERTAIN, WORTH_IT, TEMPER = 3.0, -8.0, 2.0
 NAMED = 0.9  # probability
 SECOND, ENOUGH = round(1.0 / (BIN * STEP)), 3  # rows; seconds to compare with
@@ -131,7 +131,9 @@ def _fitted_anew(window: Window, prior: Prior, models: Sequence[Model]) -> list[
 def _averaged(models: Sequence[Model], sheet: Sheet) -> Explanation:
     """The average, tempered."""
     odds, best = np.array([m.odds for m in models]), models[0].fit
-    weights = np.exp((odds - odds[0]) / TEMPER)
+    before = np.array([sum(term.odds for term in m.fit.terms) for m in models])
+    logs = before + (odds - before) / TEMPER
+    weights = np.exp(logs - logs.max())
     weights /= weights.sum()
     probability = {name: float(sum(weight for weight, model in zip(weights, models, strict=True)
                                    if name in model.fit.values))
