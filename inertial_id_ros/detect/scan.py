@@ -140,12 +140,13 @@ class Scan:
             self.predictor.hold(*self.tool)
 
     def update(self, history: History, end: int = ALL,
-               is_same: Callable[[Event], bool] = lambda event: False) -> list[Event]:
+               same: Callable[[Event], tuple[Setup, bool] | None] = lambda event: None
+               ) -> list[Event]:
         """Judge the rows whose bins are all there, before a bin; marks the history.
 
         Args:
-            is_same: true if the samples up to an event, with nothing suspect left out, show the
-                payload of before: then all its rows count. It may `use` another set-up.
+            same: what to `use` from an event on if the samples up to it, with nothing suspect left
+                out, show the payload of before: then all its rows count.
         """
         out, setup = list[Event](), self.setup
         for row in self._rows.new(history, setup, end):
@@ -154,7 +155,8 @@ class Scan:
             for event in self.push(row):
                 if event.kind in _DOUBTED:
                     history.marks = replace(history.marks, contacts=self._contacts)
-                    if is_same(event):
+                    if (known := same(event)) is not None:
+                        self.use(*known)
                         event = Event(Kind.CALM, event.number, event.first, event.first - HALF)
                 self._mark(history, event)
                 out.append(event)

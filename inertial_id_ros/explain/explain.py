@@ -16,7 +16,7 @@ from .causes import MovingBase, candidates
 from .fit import Fit, Prior, Region, fit, promise, setup_of
 from .laws import Pouring
 from .residual import LARGE, SHARE, Unknown, is_believable, is_felt, looks_like, surprise, unknown
-from .setup_errors import ACCOUNTED, AHEAD, NEAREST, STRETCHED, Model, rivals
+from .setup_errors import ACCOUNTED, AHEAD, NEAREST, STRETCHED, SURPRISING, Model, rivals
 from .terms import DECIDED, Place, Term, Values
 from .torques import Robot, as_identified
 
@@ -63,6 +63,11 @@ class Explanation:
         power = np.square(left[:count * SECOND].reshape(count, SECOND, -1, together).mean(1)).sum(2)
         return len(power) > ENOUGH and bool(
             (power[0] > LARGE**2 * np.maximum(power[1:].mean(0), 1e-12)).any())
+
+    @property
+    def is_surprising(self) -> bool:
+        """True if something is left that the data sheet does not expect."""
+        return self.surprise > SURPRISING
 
     @property
     def is_undisturbed(self) -> bool:

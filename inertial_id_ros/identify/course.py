@@ -12,9 +12,9 @@ from ..compensation.live import Latch
 from ..detect.bank import Kind
 from ..detect.scan import EMPTY, HALF, Event, Scan
 from ..explain.explain import Explanation
-from ..explain.setup_errors import SURPRISING
 from ..explain.torques import torque_sheet
 from ..model.history import LONGEST, History
+from ..model.setup import Setup
 from ..motion.motion import BIN, BIN_NS, Array, IntArray, Motion
 from ..motion.track import SECOND, Fault
 from ..robot.robot_file import TorqueLoad
@@ -112,7 +112,7 @@ class Course:
             self._mark_faults(end)
             due = end - end % self.period
             late = max(round(self.scan.setup.delay / BIN), 0)
-            for event in self.scan.update(self.history, end - late, self._is_same):
+            for event in self.scan.update(self.history, end - late, self._same):
                 self._note(event)
                 due = end if event.kind in ENDING else due
             if end % EVERY == 0:
@@ -188,30 +188,29 @@ class Course:
         known = self.newest if until == self._until else None
         return known or self._estimate(until)
 
-    def _is_same(self, event: Event) -> bool:
-        """True if one payload and causes that the scan knows nothing of explain the samples up to
-        an event: those of the last search before or, where nothing explains them to the scan, just
-        another set-up, which a new search finds. Then the scan goes on with it."""
+    def _same(self, event: Event) -> tuple[Setup, bool] | None:
+        """The set-up, and whether the payload walks, if one payload and causes that the scan knows
+        nothing of explain the samples up to an event: those of the last search before or, where
+        nothing explains them to the scan, just another set-up, which a new search finds."""
         self._distrust(event.first - HALF)
         is_known = any(term.is_inexact for last in self._known[-1:]
                        for term in last.found.best.terms)
         if not is_known:
             if event.kind is not Kind.LOST:
-                return False
+                return None
             self._known = ()
         said = self._estimate(event.number + HALF)
         if said.explained is None or not said.outcome.valid or self._is_refuted(said) or not (
                 is_known or said.explained.is_undisturbed):
-            return False
-        self.scan.use(said.explained.setup, any(walk_of(said.explained)))
-        return True
+            return None
+        return said.explained.setup, any(walk_of(said.explained))
 
     def _is_refuted(self, said: Conclusion) -> bool:
         """True if a conclusion does not explain its samples, or not as well as what the last search
         found, if there was one, explained older ones."""
-        now, most = said.explained, [GROWN * last.found.surprise for last in self._known[-1:]]
-        return now is None or (
-            now.surprise > max([SURPRISING, *most]) or now.is_outdated)
+        now = said.explained
+        return now is None or now.is_outdated or (now.is_surprising and not any(
+            now.surprise <= GROWN * last.found.surprise for last in self._known[-1:]))
 
     def _undisturbed(self, end: int) -> int:
         """The bin before which an estimate is made: no later than what is suspect now."""
@@ -233,8 +232,7 @@ class Course:
             if not search or end - last[0].end < last[0].pause or not self._is_refuted(said):
                 return said
         said = estimate(window, end, self.basis, None, robot)
-        if search and said.explained is not None:
-            is_failed = said.explained.surprise > SURPRISING
-            pause = min(2 * last[0].pause, LATER) if last and is_failed else EVERY
-            self._known = *last, Known(end, used, pause, said.explained)
+        if search and (found := said.explained) is not None:
+            pause = min(2 * last[0].pause, LATER) if last and found.is_surprising else EVERY
+            self._known = *last, Known(end, used, pause, found)
         return said
