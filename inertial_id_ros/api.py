@@ -29,8 +29,7 @@ __all__ = ["PARAMETER_NAMES", "Body", "ExportedPayload", "Estimate", "Finding", 
            "settings_from_mapping", "tool_from_estimate"]
 
 
-def identify_recording(path: str | Path, settings: Settings | None = None
-                       ) -> Estimate | NoEstimate:
+def identify_recording(path: str | Path, settings: Settings | None = None) -> Estimate | NoEstimate:
     """Identify the payload of a recording, as `identify_bag` does: a rosbag2 folder, .mcap or .db3
     file, a table (.csv, .npz, .parquet), or a LeRobot dataset.
 

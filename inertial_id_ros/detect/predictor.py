@@ -110,8 +110,7 @@ class Predictor:
         channels = np.arange(len(row.y))
         before = self.covariance + self.walk * self._age(row.number)
         if self._last is not None:
-            load = (self.mean[:, PHI] @ (row.A - self._last).T).reshape(
-                len(before), -1, self._size)
+            load = (self.mean[:, PHI] @ (row.A - self._last).T).reshape(len(before), -1, self._size)
             change = self.sheet.gain**2 * (load**2).sum(2)
             before[:, BIAS.start + channels, BIAS.start + channels] += np.repeat(
                 change, self._size, axis=1)
@@ -121,8 +120,7 @@ class Predictor:
         out = slopes @ columns.transpose(0, 2, 1)
         out[:, channels, channels] += noise
         residual = row.y - (columns @ self.mean[:, :, None])[..., 0]
-        squares = np.einsum("hi,hi->h", residual,
-                            np.linalg.solve(out, residual[..., None])[..., 0])
+        squares = np.einsum("hi,hi->h", residual, np.linalg.solve(out, residual[..., None])[..., 0])
         return Forecast(residual, out, before, slopes, squares)
 
     def learn(self, row: Row, noise: Array | None = None) -> tuple[Forecast, Array]:

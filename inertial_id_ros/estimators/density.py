@@ -160,8 +160,7 @@ class _Search:
     def __init__(self, information: Array, vector: Array, prior: DensityPrior, width: float,
                  mass: float, near: Array | None) -> None:
         self._information, self._vector = information, vector
-        self._modes = np.column_stack([width * prior.modes,
-                                       np.full(len(prior.volumes), MASS_SD)])
+        self._modes = np.column_stack([width * prior.modes, np.full(len(prior.volumes), MASS_SD)])
         self._moments = mass * prior.columns * prior.volumes  # of an even density at each node
         self._move_to(np.zeros(self._modes.shape[1]) if near is None else np.r_[
             near[:-1] / width, near[-1]])

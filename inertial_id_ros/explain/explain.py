@@ -137,8 +137,7 @@ def _averaged(models: Sequence[Model], sheet: Sheet) -> Explanation:
     """The average, tempered."""
     odds, best = np.array([m.odds for m in models]), models[0].fit
     before = np.array([sum(term.odds for term in m.fit.terms) for m in models])
-    logs = before + (odds - before) / TEMPER
-    weights = np.exp(logs - logs.max())
+    weights = np.exp(before + (odds - odds[0] - before) / TEMPER)
     weights /= weights.sum()
     probability = {name: float(sum(weight for weight, model in zip(weights, models, strict=True)
                                    if name in model.fit.values))

@@ -42,8 +42,7 @@ def plain_rows(fit: Fit, apart: Array) -> tuple[Array, ...]:
             -rows.level @ (rotation(np.r_[rows.setup.tilt, 0.0]) @ GRAVITY))
         weight = dynamism_weight(rows.smooth(motion.acceleration), rows.smooth(motion.omega),
                                  rows.smooth(motion.alpha), DYNAMIC)
-    full, gravity = (rows.back(np.concatenate([A, y[..., None]], axis=2))
-                     for A in (rows.A, static))
+    full, gravity = (rows.back(np.concatenate([A, y[..., None]], axis=2)) for A in (rows.A, static))
     return full, gravity, weight, np.sqrt(solution.variance.mean(0)), bias.sd
 
 

@@ -44,8 +44,7 @@ class Trouble:
             name = f"{fault.kind}.{stream}"
             before, seconds = self.named.get(name, (0, 0.0))
             goes_on = fault.known - before < SHOWN_NS
-            self.named[name] = (fault.known,
-                                seconds * goes_on + 1e-9 * (fault.last - fault.first))
+            self.named[name] = (fault.known, seconds * goes_on + 1e-9 * (fault.last - fault.first))
         faults.clear()
 
     def note_stuck(self, motion: Motion, stuck: list[tuple[int, int]]) -> None:
@@ -276,8 +275,7 @@ class Streams:
         if not self.urdf:
             return
         try:
-            chain = chain_of(self.urdf, self.frame, self.settings.gravity.frame,
-                             self.frames.fixed)
+            chain = chain_of(self.urdf, self.frame, self.settings.gravity.frame, self.frames.fixed)
         except InertialIdError as error:
             self._why = str(error)
             return

@@ -206,8 +206,7 @@ def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Referen
     scaled = rows @ reference.unit
     left, values, right = np.linalg.svd(scaled, full_matrices=True)
     known = values > np.finfo(float).eps * size * values.max(initial=0.0)
-    sigma, wanted = values[known], left[:, :len(values)].T[known] @ (
-        target - rows @ reference.phi)
+    sigma, wanted = values[known], left[:, :len(values)].T[known] @ (target - rows @ reference.phi)
     across = reference.unit @ right.T
     free = reference.phi + across[:, :len(sigma)] @ (wanted / sigma)
     expressions = limits(cp.Constant(free))

@@ -125,8 +125,7 @@ def identify_described_robot(urdf: str, recorded: Sequence[JointStates], asked: 
     return RobotResult(fit, prediction, validation, delay, drives, tuple(notes))
 
 
-def _joined(model: RobotModel, recorded: Sequence[JointStates], asked: RobotRequest
-            ) -> JointStates:
+def _joined(model: RobotModel, recorded: Sequence[JointStates], asked: RobotRequest) -> JointStates:
     """The samples of the joints of a model, recordings one after the other with breaks that no
     filter bridges; the first keeps its times (raises RecordingError, InvalidData)."""
     if not recorded:

@@ -26,8 +26,7 @@ _LARGEST = 1e9  # of positions and efforts: no robot has more
 PAUSE = 20  # bins between two of a slow topic at most; longer is a break
 
 
-def of_joints(states: JointStates, names: Sequence[str], turned: Sequence[str] = ()
-              ) -> JointStates:
+def of_joints(states: JointStates, names: Sequence[str], turned: Sequence[str] = ()) -> JointStates:
     """The samples of these joints, in the order of names and of time, some with the opposite sign
     of their efforts; samples that repeat a time or are no numbers are left out.
 
@@ -102,8 +101,7 @@ class RowFilter:
             filtered alike [1/s].
     """
 
-    def __init__(self, states: JointStates, delay: float = 0.0, low_pass: float = LOW_PASS
-                 ) -> None:
+    def __init__(self, states: JointStates, delay: float = 0.0, low_pass: float = LOW_PASS) -> None:
         stamps, q = states.stamps, np.unwrap(states.positions, axis=0)
         number, begin, count = np.unique(stamps // BIN_NS, return_index=True, return_counts=True)
         effort = np.add.reduceat(np.asarray(states.efforts), begin) / count[:, None]

@@ -149,8 +149,7 @@ class ApplyService:
             target.send(plan.values)
         except Exception as error:  # of rclpy and its types, too
             response.sent = isinstance(error, NoResponse) or not isinstance(error, InertialIdError)
-            failure = self._node.explain(error) + (
-                ": sent, not confirmed" if response.sent else "")
+            failure = self._node.explain(error) + (": sent, not confirmed" if response.sent else "")
         try:
             if changes and response.sent:
                 time.sleep(SETTLING)

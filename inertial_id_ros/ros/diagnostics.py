@@ -55,8 +55,7 @@ class Diagnostics:
         self._counted = time.monotonic()
         if io is None:
             return {}, False, "no message arrives: the node is inactive"
-        self._counts = {topic.setting.removesuffix(".topic"): n
-                        for topic, n in io.counts.items()}
+        self._counts = {topic.setting.removesuffix(".topic"): n for topic, n in io.counts.items()}
         rates = {name: max(count - before.get(name, 0), 0) / (period + self._counted)
                  for name, count in self._counts.items()}
         load = io.load_topic.setting.removesuffix(".topic")

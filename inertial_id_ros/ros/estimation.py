@@ -261,8 +261,7 @@ class Estimation:
 
     def _publish(self, outcome: Outcome) -> None:
         self.outcome, self._published = outcome, time.monotonic()
-        self._publishing.publish_outcome(outcome, self.findings_now,
-                                         self.age_of(outcome.stamp_ns))
+        self._publishing.publish_outcome(outcome, self.findings_now, self.age_of(outcome.stamp_ns))
 
     def _judged(self, outcome: Outcome) -> Outcome:
         """The outcome, as stale where it is no longer fresh."""

@@ -44,8 +44,7 @@ class Parameters:
                  for name, parameter in node.get_parameters_by_prefix("").items()}
         if not isinstance(sim_time := given["use_sim_time"], bool):
             raise InvalidSetting(f"use_sim_time is {sim_time!r}; it must be true or false")
-        given = {name: value for name, value in given.items()
-                 if not name.startswith(OF_EVERY_NODE)}
+        given = {name: value for name, value in given.items() if not name.startswith(OF_EVERY_NODE)}
         self.settings = Settings().replace(given)
         create(self.settings)
         for name, value, spec in iter_settings(self.settings):

@@ -30,8 +30,7 @@ class Sensor(NamedTuple):
 # nobody has verified is that of the usual sensor, since the data correct it, if it is not far off.
 _NOISE, _ACCURACY = (0.1, 0.005), (0.5, 0.02)  # of sensors of medium quality, of others
 _ROBOT_DRIFT = (1.0, 0.05)  # of wrenches that robots measure themselves
-UNKNOWN = Sensor(
-    "a strain-gauge sensor of medium quality", _NOISE, (0.2, 0.01), cross_talk=0.01)
+UNKNOWN = Sensor("a strain-gauge sensor of medium quality", _NOISE, (0.2, 0.01), cross_talk=0.01)
 _SENSONE = Sensor("not verified", _NOISE, _ACCURACY, (500.0, 12.0))
 SENSORS = {
     "unknown": UNKNOWN,
@@ -233,8 +232,7 @@ class ShapeSettings:
         1.0, "How wrong the shape may be: 1 stands for 0.01 m in its position along each axis, 5 "
         "deg in its rotation about each axis through its middle, and 20 % in its size along each "
         "(one standard deviation); 0: exact.", low=0.0, high=10.0)
-    bounding: bool = setting(
-        True, "The shape only bounds the object; false: the object fills it.")
+    bounding: bool = setting(True, "The shape only bounds the object; false: the object fills it.")
     max_reach: float = setting(
         0.5, "Farthest that an object of unknown shape (type none) reaches from the sensor frame's "
         "origin; for density.", unit="m", above=0.0, high=10.0)
@@ -253,8 +251,7 @@ class EstimatorSettings:
         "noise", "noise: full model, whitened by the sensor noise; dynamism: blend of the full and "
         "the gravity-only model, for entropic, lmi, manifold, pmd and wls.",
         choices=("noise", "dynamism"), runtime=True)
-    rate: float = setting(2.0, "Estimates a second.", unit="Hz", above=0.0, high=10.0,
-                          runtime=True)
+    rate: float = setting(2.0, "Estimates a second.", unit="Hz", above=0.0, high=10.0, runtime=True)
 
 
 @dataclass(frozen=True)

@@ -150,8 +150,7 @@ def robot_motion(arm: Arm, limits: MotionLimits, start: Array, duration: float) 
         """Motion (3, n, joints) of coefficients, in a smaller way where it is beyond limits."""
         moved = _waves(t, duration) @ free @ flat.reshape(-1, len(chain))
         out = np.zeros((3, len(t), len(start)))
-        out[:, :, chain] = moved / np.maximum(
-            1.0, (np.abs(moved).max(axis=1) / bounds).max(axis=0))
+        out[:, :, chain] = moved / np.maximum(1.0, (np.abs(moved).max(axis=1) / bounds).max(axis=0))
         speed = arm.link_speed(start + out[0], out[1]).max()
         out *= share / max(1.0, speed / limits.link_speed)
         out[0] += start
