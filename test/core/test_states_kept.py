@@ -4,6 +4,7 @@ are whole or not there."""
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -33,6 +34,8 @@ def test_a_file_gives_back_tool_and_tare(tmp_path: Path) -> None:
     np.testing.assert_array_equal(kept.tare.reading, READING)
     np.testing.assert_array_equal(kept.tool.phi, TOOL.phi)
     assert kept.tare.is_old and not restored(Beliefs(), SETTINGS, kept)[1]
+    save_state(path, Beliefs(replace(TARE, refuted="loaded"), TOOL))
+    assert load_state(path)[0].tare is None
 
 
 @pytest.mark.parametrize("damage", ["", "{}", '{"format": "inertial_id_ros state"}', *(
