@@ -76,10 +76,10 @@ def kernels(sensor: tuple[float, ...]) -> tuple[Array, Array]:
 
 
 class Rows:
-    """Makes the rows of a history, each once."""
+    """Makes the rows of a history, each once, those of a bin and later ones."""
 
-    def __init__(self) -> None:
-        self._next: int | None = None
+    def __init__(self, first: int | None = None) -> None:
+        self._next = first
 
     def new(self, history: History, setup: Setup, end: int = ALL) -> Iterator[Row]:
         """Rows whose bins and samples are all there, before a bin.

@@ -16,6 +16,7 @@ import numpy as np
 from ..model.history import History, Span
 from ..model.setup import Setup, Sheet
 from ..motion.motion import BIN, BIN_NS, Array
+from ..motion.track import SECOND
 from ..robot.robot_file import TorqueLoad
 from ..samples.ring import SILENT_NS
 from .bank import PAYLOAD, TURN, Bank, Kind
@@ -96,6 +97,11 @@ class Scan:
         """Bin since which rows are suspect; None: they are not."""
         return None if self.disturbance is None else self.disturbance.onset
 
+    @property
+    def off(self) -> int:
+        """Bin since which rows are suspect, or far off; later than any: they are not."""
+        return min([ALL if self.onset is None else self.onset, *self._off])
+
     def _begin_anew(self) -> None:
         self.predictor = Predictor(self.sheet)
         self.before: Predictor | None = None
@@ -130,14 +136,18 @@ class Scan:
             self._begin_anew()
 
     def restart(self, history: History, sheet: Sheet, is_empty: bool) -> None:
-        """Learn anew by another sheet; is_empty: True if only the tool is carried now, and the
-        sheet knows the zero."""
+        """Learn anew by another sheet; is_empty: True if only the tool was carried lately, at rest,
+        and the sheet knows the zero."""
         if self.onset is not None:  # what is suspect is over
             history.marks = replace(history.marks, contacts=self._contacts, begin=self._row)
         self.sheet = sheet
         self._begin_anew()
         if is_empty:
             self.predictor.hold(*self.tool)
+            first = (history.newest - SECOND) // BIN_NS + HALF
+            for row in Rows(first).new(history, self.setup, self._row):
+                if row.number % APART == 0:
+                    self.predictor.learn_noise(self.predictor.learn(row)[0], row)
 
     def update(self, history: History, end: int = ALL,
                same: Callable[[Event], tuple[Setup, bool] | None] = lambda event: None

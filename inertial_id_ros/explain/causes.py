@@ -24,9 +24,9 @@ def candidates(fit: Fit) -> list[Term]:
     Poses at rest alone tell of nothing but the payload. Where no movement of the sensor is known,
     accelerations are noise, and a force that is constant in the room is no other than weight.
     """
-    rows, motion = fit.rows, fit.rows.window.motion
+    rows = fit.rows
     out: list[Term] = [Pouring(rows)] if rows.of_joints else []  # all else is the robot's
-    if motion.omega.any() and not out:
+    if not out and rows.moves and rows.window.motion.omega.any():
         out = [*map(Hysteresis, [PLAYS, *PLAYS[:, None]]), BiasDrift()]
         if np.ptp(rows.place, axis=0).any():
             out += [SensorFilter(1), SensorFilter(2), Swing(), Pouring(rows)]

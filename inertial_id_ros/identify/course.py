@@ -70,7 +70,7 @@ class Course:
         was, self.basis = self.basis, basis
         self._until = -1  # bin before which the newest conclusion on this basis was made
         self._known: tuple[Known, ...] = ()  # last two searches for this payload
-        self._waiting: tuple[int, Explanation] | None = None  # until the scan has judged its rows
+        self._waiting: tuple[int, Conclusion] | None = None  # until the scan has judged its rows
         tool = basis.beliefs.tool
         self.scan.tool = EMPTY if tool is None else (tool.phi, np.sqrt(np.diag(tool.covariance)))
         before, now = ((some.beliefs.tare, some.settings.wrench, some.settings.alignment)
@@ -169,22 +169,22 @@ class Course:
         While rows are suspect nothing is searched: estimates that were due in between, whose
         number depends on the rate, must see the same models.
         """
-        until = self._undisturbed(end)
+        until = min(end, self.scan.off - HALF)
         if self.newest is None or until != self._until:
             self.newest, self._until = self._estimate(until, search=until == end), until
-        if self._waiting is not None:
-            self.scan.use(self._waiting[1].setup, any(walk_of(self._waiting[1])))
-        explained, beliefs = self.newest.explained, self.basis.beliefs
-        self._waiting = None if explained is None else (end, explained)
-        if explained is not None:
+        was, self._waiting = self._waiting, (end, self.newest)
+        if was is not None and (explained := was[1].explained) is not None:
+            self.scan.use(explained.setup, any(walk_of(explained)))
+        if self.newest.explained is not None:
             self.latch.judge(end, self.newest.doubt)
-        if beliefs.tare and "tare_not_used" in dict(self.newest.findings):
+        beliefs = self.basis.beliefs
+        if beliefs.tare and was is not None and "tare_not_used" in dict(was[1].findings):
             self.believe(replace(self.basis, beliefs=replace(
                 beliefs, tare=replace(beliefs.tare, refuted="loaded"))))
 
     def conclusion(self, end: int) -> Conclusion:
-        """What follows from the history before a bin. It changes nothing."""
-        until = self._undisturbed(end)
+        """What follows from the history before a bin, and what is off now. It changes nothing."""
+        until = min(end, self.scan.off - HALF)
         known = self.newest if until == self._until else None
         return known or self._estimate(until)
 
@@ -211,11 +211,6 @@ class Course:
         now = said.explained
         return now is None or now.is_outdated or (now.is_surprising and not any(
             now.surprise <= GROWN * last.found.surprise for last in self._known[-1:]))
-
-    def _undisturbed(self, end: int) -> int:
-        """The bin before which an estimate is made: no later than what is suspect now."""
-        onset = self.scan.onset
-        return end if onset is None else min(end, onset - HALF)
 
     def _estimate(self, end: int, search: bool = False) -> Conclusion:
         """The estimate before a bin, by the models of the last search if it was of this payload.

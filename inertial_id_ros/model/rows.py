@@ -24,6 +24,7 @@ STEP = 8  # bins from row to row
 BAND = 4.0  # Hz, modes below
 SHORTEST = 2 * (HALF + 1) + 6 * STEP  # bins of a stretch: it has eight rows
 FEWEST = 12  # rows of a fit
+REST = 0.01  # m or rad, up to which the sensor moves by noise of encoders alone
 _QUIET = 4.5  # Hz, from which on motion is noise
 _ABOVE = 2.5  # times the noise: power that is a signal
 
@@ -108,6 +109,11 @@ class Rows:
             part[:, :3] -= part[:, 15:].reshape(-1, 3, 3) @ GRAVITY
         self.steady, self.upright = (linear_regressor(part[:, :15]) for part in (slow, modes))
         self._apply(setup)
+
+    @property
+    def moves(self) -> bool:
+        """True if the sensor is seen to move or to turn; else accelerations are noise."""
+        return bool(max(np.ptp(part, axis=0).max() for part in (self.place, self.rotation)) > REST)
 
     @cached_property
     def unfiltered(self) -> Array:

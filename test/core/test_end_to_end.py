@@ -349,6 +349,26 @@ def test_after_a_tare_nothing_is_shown_of_what_was_there_before(tares: bool) -> 
     assert ("zero_or_contact" in {finding.name for finding in made.findings()}) != tares
 
 
+@pytest.mark.parametrize(("tare", "grip"), [
+    (1.2, 1.21), (1.2, 1.25), (1.3, 1.8), (1.35, 1.75), (2.0, 2.25), (2.0, 2.28)])
+def test_what_is_put_on_after_a_tare_is_the_payload(tare: float, grip: float) -> None:
+    """However soon, and whenever an estimate is due: nothing else is named, nothing is lost."""
+    made, named, tared = make(given=Settings()), set[str](), False
+    for now, part in record(
+            9.0, every=0.02, noise=1.0, bias=BIAS, motion=lambda t: scenes.wide_motion(8.0, 2)(
+                np.maximum(t - 4.0, 0.0)), effects=[lambda t, at: np.where(
+                    t < grip, -1.0, 0.0)[:, None] * BODY.wrench(at)]):
+        if now >= tare and not tared:
+            made.tare()
+            tared = True
+        for outcome in made.add_arrays(part):
+            if now > 4.0 and isinstance(outcome, Estimate) and not outcome.stale:
+                assert abs(outcome.report[0] - BODY.report()[0]) < 3.0 * outcome.sigma[0]
+        named |= {finding.name for finding in made.findings()}
+    assert named == {"contact", "payload_changed"}
+    assert_truth(made.solve(), tolerance=10.0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("is_put_on", "first", "last"), [(True, 11.0, 13.5), (False, 8.5, 10.0)])
 def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves(

@@ -224,7 +224,8 @@ def compensated(identified):
     identified.wrenches = identified.client.listen(
         WrenchStamped, f"{NODE}/wrench_compensated", 1000)
     play_until(identified.robot.play, lambda: hears(  # a busy node knows it later than it is sent
-        identified, lambda: identified.states[-1].mode == CompensationState.PAYLOAD))
+        identified, lambda: identified.wrenches and identified.states and (
+            identified.states[-1].mode == CompensationState.PAYLOAD)))
     return identified
 
 

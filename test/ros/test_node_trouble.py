@@ -52,7 +52,8 @@ def test_tare_takes_the_reading_at_rest_as_the_bias(stage):
     stage.robot.play(1.5, wrench=BIAS, rest=True)
     response = stage.client.call(Trigger, f"{NODE}/tare")
     assert response.success and "3.000" in response.message
-    stage.robot.play(4.0)
+    play_until(stage.robot.play, lambda: hears(stage, lambda: stage.got and stage.got[-1].valid))
+    stage.robot.play(2.0)
     message = wait_for_valid(stage, 2)
     f, t = message.bias.force, message.bias.torque
     np.testing.assert_allclose([f.x, f.y, f.z], BIAS[:3], atol=0.1)
