@@ -182,9 +182,7 @@ def shape_from_points(points: ArrayLike) -> Shape:
         raise InvalidData(f"a shape of points needs 4 to {MAX_POINTS} finite ones, got "
                            f"{len(cloud)}")
     _check_reach("the shape of points", float(np.abs(cloud).max()))
-    some = cloud
-    if len(cloud) > POINTS:
-        some = np.random.default_rng(0).choice(cloud, POINTS, replace=False)
+    some = np.random.default_rng(0).permutation(cloud)[:POINTS]
     return Shape(some, np.full(len(some), len(cloud) / len(some)), corners(cloud),
                  point_columns(cloud).mean(axis=1), False, "points")
 
