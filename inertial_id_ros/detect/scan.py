@@ -269,6 +269,8 @@ class Scan:
     def _change(self, onset: int, row: Row, bank: Bank, kind: Kind, predictor: Predictor) -> Event:
         if kind is Kind.OFFSET and onset - self._resumed < SILENT:
             kind = Kind.ZEROED  # by a driver that has started anew: no contact waits for that
+        elif kind is Kind.OFFSET and self._can_be_zeroed and not self.predictor.is_known():
+            kind = Kind.PAYLOAD  # one pose shows a sum only: the usual is that it was put on
         was, self.predictor = self.predictor, predictor
         predictor.walk, predictor.scale = self._walk, was.scale
         self.before = was.copy(row.number)

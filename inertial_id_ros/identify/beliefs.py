@@ -19,7 +19,7 @@ from ..motion.source import Streams
 from ..samples.ring import FEW, SECOND
 from ..settings import Settings
 
-TARE_REST = 5.0  # deviations of the noise: readings at rest vary less
+TARE_REST = 5.0  # deviations of the noise: readings at rest vary less, beside their accuracy
 OLD_TARE = 0.2  # deviation of an earlier run's tare, as share of that before any data
 
 
@@ -150,9 +150,9 @@ def tare_of(history: History, settings: Settings, frame_id: str) -> Tare:
     if len(stamps) < FEW:
         raise NotEnoughData(f"tare needs {FEW} wrench samples within a second; "
                             f"{len(stamps)} were received")
-    readings = settings.wrench.sign * rows
-    spread = float((readings.std(axis=0) / np.repeat(settings.wrench.noise, 3)).max())
-    if spread > TARE_REST:
-        raise NotEnoughData(f"tare needs a sensor at rest; its readings vary by {spread:.0f} times "
-                            "the noise in the settings")
+    readings, sensor = settings.wrench.sign * rows, settings.wrench
+    allowed = np.hypot(TARE_REST * np.array(sensor.noise), sensor.accuracy)
+    if (times := float((readings.std(axis=0) / np.repeat(allowed, 3)).max())) > 1.0:
+        raise NotEnoughData(f"tare needs a sensor at rest; its readings vary {times:.1f} times as "
+                            "much as noise and accuracy in the settings allow")
     return Tare(readings.mean(axis=0), history.newest, frame_id, tare_conditions(settings))

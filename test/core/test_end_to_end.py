@@ -369,6 +369,19 @@ def test_what_is_put_on_after_a_tare_is_the_payload(tare: float, grip: float) ->
     assert_truth(made.solve(), tolerance=10.0)
 
 
+def test_what_is_put_on_before_the_arm_has_ever_moved_is_a_payload() -> None:
+    """One pose shows the sum of zero and payload alone."""
+    sensor = "ur_e_series"
+    made, named = make(given=Settings().replace({"wrench.sensor": sensor})), set[str]()
+    for _, part in record(
+            13.0, every=0.1, sensor=sensor, bias=BIAS, motion=lambda t: scenes.wide_motion(8.0, 2)(
+                np.maximum(t - 9.0, 0.0)), effects=[lambda t, at: np.where(
+                    t < 8.0, -1.0, 0.0)[:, None] * BODY.wrench(at)]):
+        made.add_arrays(part)
+        named |= {finding.name for finding in made.findings()}
+    assert named == {"contact", "payload_changed"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("is_put_on", "first", "last"), [(True, 11.0, 13.5), (False, 8.5, 10.0)])
 def test_what_is_put_on_at_rest_is_no_payload_before_the_arm_moves(
