@@ -181,6 +181,16 @@ def test_a_tare_with_the_payload_on_is_given_up(block: int) -> None:
     assert {finding.name for finding in made.findings()} == {"tare_not_used"}
 
 
+def test_a_sensor_may_wander_within_its_accuracy_in_a_tare() -> None:
+    made = Identifier(Settings().replace({"wrench.sensor": "onrobot_hex"}))
+    made.set_robot_description(URDF)
+    slow = np.sin(np.arange(len(STAMPS)) * 3.0 / RATE)[:, None] * np.repeat(
+        made.settings.wrench.accuracy, 3)
+    made.add_joint_states(STAMPS, JOINTS, np.tile(POSITIONS[:1], (len(STAMPS), 1)))
+    made.add_wrenches(STAMPS, FRAME, BIAS + slow + 0.01 * NOISE * NOISY)
+    assert made.tare()
+
+
 def test_tare_and_tool_hold_until_they_are_taken_back() -> None:
     made, count = make(), 500
     with pytest.raises(NotEnoughData):

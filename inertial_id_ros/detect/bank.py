@@ -18,6 +18,7 @@ LOUDER = 16.0  # times the noise: rows may just be noisier than those before
 FIT = 2.25  # mean square residual of the best in any channel, in deviations
 MOVED = 10.0  # deviations of the acceleration by which it has changed: not at rest
 TURN = 0.35  # rad by which the sensor turns before an offset counts as one
+VAGUE = 0.3  # of what disturbs, that the unknown part of the payload weighs
 REACH = 1.0  # m, of the centre of mass of what is carried
 LEVER = 0.2  # m, of the torque of a disturbance over its force
 PAYLOAD = np.r_[2.0, np.full(3, 0.3), np.full(6, 0.02)]  # of phi, for each N / g that is seen
@@ -46,6 +47,8 @@ class Bank:
             return calm.copy(row.number).doubting(which, covariance, walk)
         push = row.lever.T @ peak / np.linalg.norm(row.lever, 2) ** 2  # the least such wrench
         size = max(float(np.linalg.norm(push[:3])), float(np.linalg.norm(push[3:])) / LEVER)
+        # What was carried may weigh as much: one pose has shown its sum with the zero alone.
+        self._is_vague = 9.81 * float(np.sqrt(calm.covariance[0, 0, 0])) > VAGUE * size
         wrench = (row.lever * np.repeat([size, LEVER * size], 3) ** 2) @ row.lever.T
         payload, noisy = np.diag((size / 9.81 * PAYLOAD) ** 2), same()
         noisy.louder = np.full(1, LOUDER)
@@ -55,8 +58,8 @@ class Bank:
                 same(BIAS, 4.0 * wrench, wrench), noisy]
         if is_late:
             free.append(same(PUSH, payload[:4, :4]))
-        # Without free parameters: released, zeroed, as before the last change.
-        exact = {Kind.RELEASED: same()}
+        # Without free parameters: as before, released, zeroed, as before the last change.
+        exact = {Kind.CALM: same(), Kind.RELEASED: same()}
         exact[Kind.RELEASED].hold(*tool)
         if len(readings) > 2:
             last = readings[-1] - readings.mean(0)  # a driver may take the newest alone
@@ -86,13 +89,17 @@ class Bank:
             return kind, self._filters.one(at)
         if not is_steady:
             return None
+        others = max(score[_STILL + 1:self._first].max(), exact[kind])
+        if self._is_vague:  # which of the two has changed, nothing tells: the usual is the payload
+            at = int(score[:_STILL + 1].argmax())
+            is_told = self._turn > TURN and fits[at] and score[at] > others + DECIDED
+            return (Kind.PAYLOAD, self._filters.one(at)) if is_told else None
         ahead = min(self._ahead, score[_CHANGED] - max(contact, exact[kind]))
         phi, sd = self._filters.mean[_CHANGED], np.sqrt(self._filters.covariance[_CHANGED, 0, 0])
         mass = float(phi[0] + 5.0 * sd) + 0.02  # that it may have; its centre is within reach
         is_body = mass > 0.0 and float(np.linalg.norm(phi[1:4])) < REACH * mass
         if ahead > DECIDED and fits[_CHANGED] and is_body:
             return Kind.PAYLOAD, self._filters.one(_CHANGED)
-        others = max(score[_STILL + 1:self._first].max(), score[_CHANGED], exact[kind])
-        if self._turn > TURN and score[_STILL] > others + DECIDED:
+        if self._turn > TURN and score[_STILL] > max(others, score[_CHANGED]) + DECIDED:
             return Kind.OFFSET, self._filters.one(_STILL)
         return None

@@ -232,7 +232,7 @@ class Scan:
         now.surprise.append(float(seen.squares[0]))
         shown = float((np.abs(now.peak) / np.sqrt(np.diag(seen.covariance[0]))).max())
         now.near = now.near + 1 if distance < LEAVE else 0
-        if now.near >= CALM * max(1.0, (ENTER / shown) ** 2):
+        if now.near >= CALM and shown > ENTER:
             self.disturbance, self._off = None, []
             yield Event(Kind.CALM, row.number, now.onset, row.number - now.near * STEP)
             return
@@ -240,19 +240,18 @@ class Scan:
             return
         self._learn_hypotheses(now, row)
         now.turn = max(now.turn, float(np.linalg.norm(np.cross(row.up, now.up))))
-        if age > (LONGEST if self.predictor.learnt > READINGS else DOUBTED) and now.turn > TURN:
-            # Nothing explains the rows for long: another set-up, or the fit was wrong.
-            noisy, was = float(np.mean(now.surprise)) / len(residual), self.predictor.scale
-            self._begin_anew()
-            self.predictor.scale = was * max(1.0, noisy)
-            yield Event(Kind.LOST, row.number, now.onset, row.number)
-            return
         for bank in now.banks:
             waited = bank.begin - now.onset - SETTLED
             verdict = bank.verdict(row.number - bank.begin >= STEADY * (waited - APART))
             if verdict is not None:
                 yield self._change(now.onset, row, bank, *verdict)
                 return
+        longest = LONGEST if self.predictor.learnt > READINGS else DOUBTED
+        if age > longest and now.turn > 2.0 * TURN:  # another set-up, or the fit was wrong
+            noisy, was = float(np.mean(now.surprise)) / len(residual), self.predictor.scale
+            self._begin_anew()
+            self.predictor.scale = was * max(1.0, noisy)
+            yield Event(Kind.LOST, row.number, now.onset, row.number)
 
     def _learn_hypotheses(self, now: Disturbance, row: Row) -> None:
         """Begin a bank of hypotheses from time to time, and learn a row in those that are there."""
@@ -267,10 +266,11 @@ class Scan:
                 bank.learn(row, noise)
 
     def _change(self, onset: int, row: Row, bank: Bank, kind: Kind, predictor: Predictor) -> Event:
+        if kind is Kind.CALM:
+            self._resume()
+            return Event(kind, row.number, onset, bank.begin - HALF)
         if kind is Kind.OFFSET and onset - self._resumed < SILENT:
             kind = Kind.ZEROED  # by a driver that has started anew: no contact waits for that
-        elif kind is Kind.OFFSET and self._can_be_zeroed and not self.predictor.is_known():
-            kind = Kind.PAYLOAD  # one pose shows a sum only: the usual is that it was put on
         was, self.predictor = self.predictor, predictor
         predictor.walk, predictor.scale = self._walk, was.scale
         self.before = was.copy(row.number)

@@ -51,8 +51,6 @@ MASS_ERROR = 0.5  # of the expected mass of a link, relative
 STABILITY = 1e-3  # lambda, for point masses in units of their mean
 
 
-# ---- limits --------------------------------------------------------------------------------------
-
 # Columns (side^2, 10) of matrices that are positive definite for a body: "pseudo" (4, 4) is full
 # physical consistency (003 Theorem 3), "spatial" (6, 6) positive kinetic energy (004 eq. 18), which
 # leaves the triangle inequalities of the principal moments open: ``[[I, S(h)], [S(h)', m 1]]``.
@@ -190,8 +188,6 @@ def entries(given: Any, what: str, **shapes: tuple[int, ...] | type) -> dict[str
     return out
 
 
-# ---- the nearest robot ---------------------------------------------------------------------------
-
 def nearest_robot(rows: Array, target: Array, limits: Limits, reference: Reference) -> Array:
     """Parameters (p,) of the robot nearest to the data; directions that neither data nor limits
     bind are arbitrary.
@@ -272,8 +268,6 @@ def check_feasibility(base: Array, beta: Array, limits: Limits, ref: Reference
                 for z, each in zip(multipliers, expressions, strict=True))
     return margin, witness, total, multipliers
 
-
-# ---- mass points ---------------------------------------------------------------------------------
 
 def uniform_box(phi: Array) -> Array:
     """The box about a body (10,), along its frame, that is twice as large as one of uniform density

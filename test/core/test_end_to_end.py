@@ -369,17 +369,22 @@ def test_what_is_put_on_after_a_tare_is_the_payload(tare: float, grip: float) ->
     assert_truth(made.solve(), tolerance=10.0)
 
 
-def test_what_is_put_on_before_the_arm_has_ever_moved_is_a_payload() -> None:
+@pytest.mark.parametrize(("period", "seed"), [(8.0, 1), (8.0, 4), (16.0, 3)])
+def test_what_is_put_on_before_the_arm_has_ever_moved_is_a_payload(period: float, seed: int
+                                                                   ) -> None:
     """One pose shows the sum of zero and payload alone."""
-    sensor = "ur_e_series"
-    made, named = make(given=Settings().replace({"wrench.sensor": sensor})), set[str]()
+    sensor, carried, named = "ur_e_series", body(5, 1.2), set[str]()
+    made = make(given=Settings().replace({"wrench.sensor": sensor}))
     for _, part in record(
-            13.0, every=0.1, sensor=sensor, bias=BIAS, motion=lambda t: scenes.wide_motion(8.0, 2)(
-                np.maximum(t - 9.0, 0.0)), effects=[lambda t, at: np.where(
-                    t < 8.0, -1.0, 0.0)[:, None] * BODY.wrench(at)]):
+            14.5, carried, every=0.1, sensor=sensor, bias=BIAS, seed=seed, noise=1.0,
+            motion=lambda t: scenes.wide_motion(period, 2)(np.maximum(t - 9.0, 0.0)),
+            effects=[lambda t, at: np.where(t < 8.0, -1.0, 0.0)[:, None] * carried.wrench(at)]):
         made.add_arrays(part)
         named |= {finding.name for finding in made.findings()}
     assert named == {"contact", "payload_changed"}
+    outcome = made.solve()
+    assert isinstance(outcome, Estimate) and not outcome.stale
+    assert abs(outcome.report[0] - 1.2) < 3.0 * outcome.sigma[0]
 
 
 @pytest.mark.slow

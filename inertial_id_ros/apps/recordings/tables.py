@@ -50,8 +50,6 @@ FEWEST_POSES, MOST_POSES = 6, 118  # a second of the longest window each
 STEEP = 0.05  # rad between poses that differ
 
 
-# ---- files ---------------------------------------------------------------------------------------
-
 def is_table(path: Path) -> bool:
     """True if a path is a table, not a bag."""
     return path.suffix.lower() in READERS or (user_path(path) / INFO).is_file()
@@ -141,8 +139,6 @@ READERS: dict[str, Callable[[Path], dict[str, np.ndarray]]] = {
     ".csv": _read_csv, ".tsv": _read_csv, ".txt": _read_csv, ".npz": _read_npz,
     ".parquet": _read_parquet}
 
-
-# ---- columns -------------------------------------------------------------------------------------
 
 def _split_unit(name: str) -> tuple[str, str]:
     """A name and its unit: fx [N], time (ms), q1[deg]; q[2] and q[elbow] have none (empty)."""
@@ -337,8 +333,6 @@ class Table:
             raise InvalidData(f"the rows of {self.what} are {period:.4g} s apart; set time_unit ("
                               f"now '{self.columns.time_unit}'), or correct the unit in its name")
 
-
-# ---- recordings ----------------------------------------------------------------------------------
 
 def read_motion(path: Path, columns: Columns, settings: Settings) -> Recording:
     """The motion and load in a table, or one pose at rest and its mean wrench a row, stamped a

@@ -123,8 +123,6 @@ def provenance_section(source: str, command: str) -> Section:
         f"Source: {source}. Command: {command}. Made by inertial_id_ros {VERSION}."])
 
 
-# ---- the report of a payload ---------------------------------------------------------------------
-
 def payload_page(result: Identification, recording: Path, command: str) -> str:
     """The report of a run, as HTML in one file (raises MissingPackage)."""
     *numbers, checks = payload_sections(result)

@@ -72,8 +72,6 @@ def is_identified(outcome: Outcome) -> bool:
         outcome.carries_nothing or UNOBSERVED not in outcome.verdict[:4])
 
 
-# ---- numbers and tables --------------------------------------------------------------------------
-
 def two_digits(value: float) -> str:
     """A number to its second significant digit, with an exponent only from a million on.
 
@@ -139,8 +137,6 @@ def parameter_table(estimate: Estimate) -> Table:
                      Cell(VERDICT_WORDS[verdict], TONES[verdict])))
     return Table("Payload", ("parameter", "value", "95 %", "unit", "verdict"), rows)
 
-
-# ---- predictions of unseen data ------------------------------------------------------------------
 
 class Prediction(NamedTuple):
     """The wrench of a motion in bins of 10 ms, and what two payloads make of it [N, N m]; NaN:
@@ -216,8 +212,6 @@ def prediction_at_rest(outcome: Outcome, tool: Tool | None, turn: Array, wrench:
     return Prediction(np.arange(len(turn)) + 1.0, wrench, before, before + sign * static_wrench(
         phi, -GRAVITY @ turn), at_rest=True)
 
-
-# ---- the verdict: what came out, why, and what to do ---------------------------------------------
 
 class Diagnosis(NamedTuple):
     """The verdict."""
