@@ -18,7 +18,7 @@ LOUDER = 16.0  # times the noise: rows may just be noisier than those before
 FIT = 2.25  # mean square residual of the best in any channel, in deviations
 MOVED = 10.0  # deviations of the acceleration by which it has changed: not at rest
 TURN = 0.35  # rad by which the sensor turns before an offset counts as one
-VAGUE = 0.3  # of what disturbs, that the unknown part of the payload weighs
+UNWEIGHED = 0.3  # of what disturbs, that the unknown part of the payload may weigh
 REACH = 1.0  # m, of the centre of mass of what is carried
 LEVER = 0.2  # m, of the torque of a disturbance over its force
 PAYLOAD = np.r_[2.0, np.full(3, 0.3), np.full(6, 0.02)]  # of phi, for each N / g that is seen
@@ -48,7 +48,7 @@ class Bank:
         push = row.lever.T @ peak / np.linalg.norm(row.lever, 2) ** 2  # the least such wrench
         size = max(float(np.linalg.norm(push[:3])), float(np.linalg.norm(push[3:])) / LEVER)
         # What was carried may weigh as much: one pose has shown its sum with the zero alone.
-        self._is_vague = 9.81 * float(np.sqrt(calm.covariance[0, 0, 0])) > VAGUE * size
+        self._is_unweighed = 9.81 * float(np.sqrt(calm.covariance[0, 0, 0])) > UNWEIGHED * size
         wrench = (row.lever * np.repeat([size, LEVER * size], 3) ** 2) @ row.lever.T
         payload, noisy = np.diag((size / 9.81 * PAYLOAD) ** 2), same()
         noisy.louder = np.full(1, LOUDER)
@@ -90,7 +90,7 @@ class Bank:
         if not is_steady:
             return None
         others = max(score[_STILL + 1:self._first].max(), exact[kind])
-        if self._is_vague:  # which of the two has changed, nothing tells: the usual is the payload
+        if self._is_unweighed:  # which of the two has changed, nothing tells: the usual is the payload
             at = int(score[:_STILL + 1].argmax())
             is_told = self._turn > TURN and fits[at] and score[at] > others + DECIDED
             return (Kind.PAYLOAD, self._filters.one(at)) if is_told else None

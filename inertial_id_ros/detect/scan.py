@@ -247,7 +247,7 @@ class Scan:
                 yield self._change(now.onset, row, bank, *verdict)
                 return
         longest = LONGEST if self.predictor.learnt > READINGS else DOUBTED
-        if age > longest and now.turn > 2.0 * TURN:  # another set-up, or the fit was wrong
+        if age > longest and now.turn > 2.0 * TURN:  # from half of it on a hypothesis may be told
             noisy, was = float(np.mean(now.surprise)) / len(residual), self.predictor.scale
             self._begin_anew()
             self.predictor.scale = was * max(1.0, noisy)

@@ -94,7 +94,7 @@ def rivals(window: Window, prior: Prior) -> list[Model]:
     out = [model for model in out if model.error.kind in ("", "clock_offset")
            or (surprise(model.fit, prior.sheet) < SURPRISING and model.fit.values.get(
                "removed_payload", np.full(1, np.inf))[0] > SHARE * model.fit.phi[0])]
-    for model in tried[1:2] if is_late and tried[1].odds > tried[0].odds else ():  # by a low-pass
+    for model in tried[1:2] if is_late else ():  # it is late by a low-pass
         # From the payload that it shows: without one, no data tell a filter.
         seen = replace(model.fit, values=model.fit.values | {"delay": np.r_[BIN * clock.late]})
         out += [_model(SetupError(), same, prior, [*usual, own], given, seen)

@@ -349,6 +349,17 @@ def test_after_a_tare_nothing_is_shown_of_what_was_there_before(tares: bool) -> 
     assert ("zero_or_contact" in {finding.name for finding in made.findings()}) != tares
 
 
+def test_an_arm_at_rest_shows_no_errors_of_the_set_up() -> None:
+    """Nor a cable: noise of a sensor alone, of which some seeds look like one or the other."""
+    for seed, sensor in enumerate(2 * ["ideal", "ideal", "ideal", "onrobot_hex"]):
+        made, named = make(given=Settings().replace({"wrench.sensor": sensor})), set[str]()
+        for _, part in record(4.0, body(5, 1e-6), every=0.1, noise=1.0, bias=BIAS, seed=seed,
+                              motion="commanded"):
+            made.add_arrays(part)
+            named |= {finding.name for finding in made.findings()}
+        assert not named
+
+
 @pytest.mark.parametrize(("tare", "grip"), [
     (1.2, 1.21), (1.2, 1.25), (1.3, 1.8), (1.35, 1.75), (2.0, 2.25), (2.0, 2.28)])
 def test_what_is_put_on_after_a_tare_is_the_payload(tare: float, grip: float) -> None:
@@ -384,6 +395,21 @@ def test_what_is_put_on_before_the_arm_has_ever_moved_is_a_payload(period: float
     assert named == {"contact", "payload_changed"}
     outcome = made.solve()
     assert isinstance(outcome, Estimate) and not outcome.stale
+    assert abs(outcome.report[0] - 1.2) < 3.0 * outcome.sigma[0]
+
+
+def test_a_push_that_ends_in_the_first_motion_leaves_the_payload_as_it_was() -> None:
+    """Where the forecast is too vague to show that rows are as before."""
+    made, named = make(given=Settings().replace({"wrench.sensor": "ur_e_series"})), set[str]()
+    for _, part in record(
+            16.0, body(5, 1.2), every=0.1, sensor="ur_e_series", bias=BIAS, noise=1.0,
+            motion=lambda t: scenes.wide_motion(8.0, 2)(np.maximum(t - 9.0, 0.0)),
+            effects=[lambda t, at: np.outer((t > 8.0) & (t < 9.5), [8.0, 0.0, 6.0, 0.0, 0.5, 0.0])
+                     ]):
+        made.add_arrays(part)
+        named |= {finding.name for finding in made.findings()}
+    outcome = made.solve()
+    assert named == {"contact"} and isinstance(outcome, Estimate) and not outcome.stale
     assert abs(outcome.report[0] - 1.2) < 3.0 * outcome.sigma[0]
 
 
