@@ -90,7 +90,7 @@ class Bank:
         if not is_steady:
             return None
         others = max(score[_STILL + 1:self._first].max(), exact[kind])
-        if self._is_unweighed:  # which of the two has changed, nothing tells: the usual is the payload
+        if self._is_unweighed:  # nothing tells which of the two has changed; usual is the payload
             at = int(score[:_STILL + 1].argmax())
             is_told = self._turn > TURN and fits[at] and score[at] > others + DECIDED
             return (Kind.PAYLOAD, self._filters.one(at)) if is_told else None
